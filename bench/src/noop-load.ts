@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Publication, Publisher } from '@cleanslate/bus';
+import type { Client } from '@cleanslate/client';
+import { encodeMessage, isAppError, subjects, TaskSubmit } from '@cleanslate/contracts';
+
+const DEADLINE_MS = 240_000;
+/** Shorter than what a client is told to wait: the load must not run dry. */
+const FULL_PAUSE_MS = 50;
+/** Between two bursts of a steady load. Milliseconds. */
+const BURST_MS = 10;
+
+/** Submits tasks that do nothing and waits for their completed events, as an outside observer sees them. */
+export class NoopLoad {
+  readonly #client: Client;
+  readonly #publisher: Publisher;
+  /** Task id → when it was submitted. */
+  readonly #waiting = new Map<string, number>();
+  #latencies: number[] = [];
+  #onDone: (error?: Error) => void = () => undefined;
+  #submitting = false;
+
+  constructor(client: Client) {
+    this.#client = client;
+    this.#publisher = new Publisher(client.bus, { window: 200 });
+    client.bus.subscribe(subjects.taskEvent(client.tenant, 'x').replace(/x$/, '*'), ({ subject, data }) =>
+      this.#see(subject, Buffer.from(data.buffer, data.byteOffset, data.byteLength)),
+    );
+  }
+
+  /** All at once, as fast as the broker takes them. Throws when a task fails, is refused, or does not end in four minutes. */
+  async flood(workflow: string, tasks: number): Promise<{ readonly seconds: number }> {
+    const startedAt = performance.now();
+    await this.#run(async () => {
+      await Promise.all(Array.from({ length: tasks }, () => this.#submit(workflow)));
+    });
+    return { seconds: (performance.now() - startedAt) / 1_000 };
+  }
+
+  /** One behind the other. Returns the latency of each in milliseconds. */
+  async oneByOne(workflow: string, tasks: number): Promise<readonly number[]> {
+    const latencies: number[] = [];
+    for (let i = 0; i < tasks; i++) latencies.push(...(await this.#run(() => this.#submit(workflow))));
+    return latencies;
+  }
+
+  /** So many a second, whether they are done or not. Returns the latency of each in milliseconds. */
+  async steadily(workflow: string, perSecond: number, seconds: number): Promise<readonly number[]> {
+    return await this.#run(async () => {
+      const startedAt = performance.now();
+      const submits: Promise<void>[] = [];
+      while (submits.length < perSecond * seconds) {
+        const due = Math.min(perSecond * seconds, ((performance.now() - startedAt) / 1_000) * perSecond);
+        while (submits.length < due) submits.push(this.#submit(workflow));
+        await sleep(BURST_MS);
+      }
+      await Promise.all(submits);
+    });
+  }
+
+  async #run(submit: () => Promise<void>): Promise<readonly number[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(
+      () => reject(new Error(`${this.#waiting.size} tasks not completed in ${DEADLINE_MS} ms`)),
+      DEADLINE_MS,
+    );
+    this.#onDone = (error) => (error === undefined ? resolve() : reject(error));
+    this.#latencies = [];
+    try {
+      this.#submitting = true;
+      await Promise.race([submit(), promise]);
+      this.#submitting = false;
+      if (this.#waiting.size > 0) await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+    return this.#latencies;
+  }
+
+  async #submit(workflow: string): Promise<void> {
+    const { tenant } = this.#client;
+    const taskId = randomUUID();
+    this.#waiting.set(taskId, performance.now());
+    const attributes = {
+      ...{ id: randomUUID(), source: '/bench', time: new Date().toISOString() },
+      ...{ tenantid: tenant, taskid: taskId },
+    };
+    const body = encodeMessage(TaskSubmit, attributes, { workflow, input: {} });
+    await this.#send({ stream: 'INTAKE', subject: subjects.submit(tenant), messageId: attributes.id, body });
+  }
+
+  /** A tenant may queue so many submits; what is beyond waits here. */
+  async #send(publication: Publication): Promise<void> {
+    for (;;) {
+      try {
+        await this.#publisher.publish(publication);
+        return;
+      } catch (error) {
+        if (!isAppError(error) || error.code !== 'TENANT_QUEUE_FULL') throw error;
+        await sleep(FULL_PAUSE_MS);
+      }
+    }
+  }
+
+  /** Nine in ten events are none of its business: they are told by their bytes, since it runs on the cores that it measures. */
+  #see(subject: string, bytes: Buffer): void {
+    if (bytes.includes('"to":"failed"') || bytes.includes('submit.refused'))
+      this.#onDone(new Error(`a task that does nothing failed: ${bytes.toString()}`));
+    if (!bytes.includes('"task.transitioned.v') || !bytes.includes('"to":"completed"')) return;
+    const taskId = subject.slice(subject.lastIndexOf('.') + 1);
+    const submittedAt = this.#waiting.get(taskId);
+    if (submittedAt === undefined) return;
+    this.#waiting.delete(taskId);
+    this.#latencies.push(performance.now() - submittedAt);
+    if (this.#waiting.size === 0 && !this.#submitting) this.#onDone();
+  }
+}

@@ -1,0 +1,128 @@
+import type { Msg } from '@nats-io/nats-core';
+import type { Bus } from './bus.ts';
+import { type ReceivedHeaders, toReceivedHeaders } from './headers.ts';
+
+/** Longer waits end the message and become a due time in the ledger: a delayed nak counts against `max_ack_pending`. */
+export const MAX_NAK_DELAY_MS = 30_000;
+
+/** Where a message of a stream stands. */
+export type Delivery = {
+  readonly stream: string;
+  readonly durable: string;
+  readonly deliveries: number;
+  readonly streamSequence: number;
+};
+
+const encoder = new TextEncoder();
+const ACK = encoder.encode('+ACK');
+const NAK = encoder.encode('-NAK');
+const WORKING = encoder.encode('+WPI');
+const TERM = encoder.encode('+TERM');
+
+/**
+ * A message of a durable. `ack`, `nak` and `term` settle it, once, without waiting for the broker (a lost ack is a redelivery, and
+ * redelivery is harmless by design); later calls do nothing.
+ */
+export class PulledMessage {
+  readonly delivery: Delivery;
+  readonly #bus: Pick<Bus, 'soon'>;
+  readonly #message: Msg;
+  readonly #onEnd: (what: 'settled' | 'released') => void;
+  #headers: ReceivedHeaders | undefined;
+  #settled = false;
+
+  /** Throws when `message` does not come from a stream. */
+  constructor(bus: Pick<Bus, 'soon'>, message: Msg, onEnd: (what: 'settled' | 'released') => void) {
+    this.#bus = bus;
+    this.#message = message;
+    this.#onEnd = onEnd;
+    this.delivery = parseAckSubject(message.reply ?? '');
+  }
+
+  get subject(): string {
+    return this.#message.subject;
+  }
+
+  get data(): Uint8Array {
+    return this.#message.data;
+  }
+
+  get headers(): ReceivedHeaders {
+    this.#headers ??= toReceivedHeaders(this.#message.headers);
+    return this.#headers;
+  }
+
+  get streamSequence(): number {
+    return this.delivery.streamSequence;
+  }
+
+  /** From 1. */
+  get deliveries(): number {
+    return this.delivery.deliveries;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  ack(): void {
+    this.#settle(ACK);
+  }
+
+  /** Delivered again after the delay (default at once, at most 30 s). */
+  nak(delayMs = 0): void {
+    const delay = Math.min(MAX_NAK_DELAY_MS, Math.max(0, Math.round(delayMs)));
+    this.#settle(delay === 0 ? NAK : encoder.encode(`-NAK {"delay": ${delay * 1_000_000}}`));
+  }
+
+  /** Never delivered again, and removed from a work queue. */
+  term(reason?: string): void {
+    this.#settle(reason === undefined ? TERM : encoder.encode(`+TERM ${reason.replace(/[\r\n]/g, ' ').slice(0, 200)}`));
+  }
+
+  /** Starts the ack wait anew. */
+  working(): void {
+    if (!this.#settled) this.#respond(WORKING);
+  }
+
+  /** Frees the message's slot where the loop holds slots beyond the ack. */
+  release(): void {
+    this.#onEnd('released');
+  }
+
+  #settle(answer: Uint8Array): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#respond(answer);
+    this.#onEnd('settled');
+  }
+
+  #respond(answer: Uint8Array): void {
+    // Fails where the connection is closed or draining: the message comes again.
+    this.#bus.soon(() => this.#message.respond(answer));
+  }
+}
+
+/**
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>`, or with `<domain>.<account hash>` before the
+ * stream and a random token at the end.
+ */
+export function parseAckSubject(reply: string): Delivery {
+  const tokens = reply.split('.');
+  const at = tokens.length === 9 ? 2 : 4;
+  const [stream, durable, deliveries, sequence] = tokens.slice(at, at + 4);
+  const parsed = {
+    stream: stream ?? '',
+    durable: durable ?? '',
+    deliveries: Number(deliveries),
+    streamSequence: Number(sequence),
+  };
+  if (
+    !reply.startsWith('$JS.ACK.') ||
+    !Number.isInteger(parsed.deliveries) ||
+    !Number.isInteger(parsed.streamSequence)
+  ) {
+    throw new Error(`not a message of a stream: reply subject "${reply.slice(0, 200)}"`);
+  }
+  return parsed;
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { backoffMs } from './backoff.ts';
+import { encodeHeaders } from './headers.ts';
+import { toNatsServerConfig } from './nats-server-config.ts';
+import { parseAckSubject } from './pulled-message.ts';
+
+describe('ack subjects', () => {
+  test('both forms are read', () => {
+    const expected = { stream: 'COMMANDS', durable: 'work-x', deliveries: 3, streamSequence: 17 };
+    expect(parseAckSubject('$JS.ACK.COMMANDS.work-x.3.17.9.1700000000000000000.5')).toEqual(expected);
+    expect(parseAckSubject('$JS.ACK._.hash.COMMANDS.work-x.3.17.9.1700000000000000000.5')).toEqual(expected);
+    expect(parseAckSubject('$JS.ACK.hub.hash.COMMANDS.work-x.3.17.9.1700000000000000000.5.rnd')).toEqual(expected);
+  });
+
+  test.each(['', '_INBOX.x.1', '$JS.ACK.a.b.c', '$JS.ACK.COMMANDS.work-x.x.17.9.1.5'])('%j is none', (reply) => {
+    expect(() => parseAckSubject(reply)).toThrow(/not a message of a stream/);
+  });
+});
+
+test('back-off grows, is bounded and jittered', () => {
+  const options = { firstMs: 100, maxMs: 1_000 };
+  expect([1, 2, 3, 9, 2_000].map((failures) => backoffMs(failures, options, () => 1))).toEqual([
+    100, 200, 400, 1_000, 1_000,
+  ]);
+  expect(backoffMs(1, options, () => 0)).toBe(50);
+});
+
+test('header values that break the protocol are refused', () => {
+  for (const value of ['a\r\nX: y', 'a\nb', 'a\0']) expect(() => encodeHeaders({ name: value })).toThrow(/one line/);
+  for (const name of ['', 'a b', 'a:b', 'ä']) expect(() => encodeHeaders({ [name]: 'x' })).toThrow(/printable/);
+});
+
+test('the server configuration refuses passwords it can not hold and names given twice', () => {
+  const config = (password: string, n = 1) =>
+    toNatsServerConfig({ roles: [], principals: Array(n).fill({ principal: { kind: 'scheduler' }, password }) });
+  expect(() => config('short')).toThrow(/at least 8/);
+  expect(() => config('with blanks in it')).toThrow(/without blanks/);
+  expect(() => config('long-enough', 2)).toThrow(/twice/);
+  expect(config('qu"ote\\d-$x')).toContain('password: "qu\\"ote\\\\d-$x"');
+});

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { parseTime } from '../view/time.ts';
+import { type CommonOptions, parseCount } from './options.ts';
+
+export type PinOptions = CommonOptions & {
+  readonly validAt?: string;
+  readonly revision?: number;
+  readonly knownAt?: string;
+};
+
+/** Both clocks: when something holds, and what was known. */
+export function withPin(command: Command): Command {
+  return command
+    .option('--valid-at <time>', 'when it holds in the world (default now)')
+    .option('--revision <number>', 'as known at this revision (default the last)', parseCount)
+    .option('--known-at <time>', 'as known at this time');
+}
+
+export function toPin({ validAt, revision, knownAt }: PinOptions) {
+  return {
+    ...(validAt && { validAt: parseTime(validAt, '--valid-at') }),
+    ...(revision !== undefined && { revision }),
+    ...(knownAt && { knownAt: parseTime(knownAt, '--known-at') }),
+  };
+}

@@ -1,0 +1,79 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { readCliConfig } from './config.ts';
+import { createProgram } from './program.ts';
+import { toHome } from './stack/home.ts';
+import { openTerminal } from './terminal.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const nowhere = { write: () => undefined };
+const config = readCliConfig({});
+const program = createProgram({
+  ...{ config, home: toHome(config.home), env: {}, exitCode: 0, signal: new AbortController().signal },
+  terminal: openTerminal({ stdout: nowhere, stderr: nowhere, plain: true }),
+});
+const scripts = Object.keys(
+  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts,
+);
+const documents = ['README.md', 'README.zh.md', 'ARCHITECTURE.md', ...globSync('docs/**/*.md', { cwd: ROOT })].map(
+  (name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }),
+);
+
+describe.each(documents)('$name', ({ name, text }) => {
+  test('names only commands and options that exist', () => {
+    const unknown = commandLines(text).filter((words) => !isKnown(words));
+    expect(unknown.map((words) => words.join(' '))).toEqual([]);
+  });
+
+  test('names only npm scripts that exist', () => {
+    const named = [...text.matchAll(/\bnpm run (?:-s )?([a-z][a-z:-]*)/g)].map(([, script = '']) => script);
+    // A package of the reader's own has scripts of its own.
+    const own = new Set(['dev', 'start', 'build']);
+    expect(named.filter((script) => !scripts.includes(script) && !own.has(script))).toEqual([]);
+  });
+
+  test('its links lead to files', () => {
+    const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g)].map(
+      ([, link, source]) => link ?? source ?? '',
+    );
+    const dead = links.filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(ROOT, dirname(name), link)));
+    expect(dead).toEqual([]);
+  });
+});
+
+test('the check finds what is wrong, and something to check', () => {
+  expect(isKnown(['task', 'vanish'])).toBe(false);
+  expect(isKnown(['task', 'list', '--no-such-option'])).toBe(false);
+  expect(documents.flatMap(({ text }) => commandLines(text)).length).toBeGreaterThan(30);
+});
+
+/** What follows `slate` in each line of shell code. */
+function commandLines(text: string): string[][] {
+  return [...text.matchAll(/```sh\n(.*?)```/gs)]
+    .flatMap(([, code = '']) => code.replaceAll('\\\n', ' ').split('\n'))
+    .flatMap((line) => /^(?:\$ )?(?:npx (?:-s )?)?slate (.*)$/.exec(line.replace(/\s#.*$/, ''))?.[1] ?? [])
+    .map(
+      (rest) =>
+        rest
+          .split(/\s*[|<>&;]/)[0]
+          ?.trim()
+          .split(/\s+/) ?? [],
+    );
+}
+
+function isKnown(words: readonly string[]): boolean {
+  let command: Command = program;
+  let at = 0;
+  for (; at < words.length; at++) {
+    const next = command.commands.find((each) => each.name() === words[at] || each.aliases().includes(words[at] ?? ''));
+    if (next === undefined) break;
+    command = next;
+  }
+  if (command.commands.length > 0 && words[at] !== undefined && !words[at]?.startsWith('-')) return false;
+  const options = new Set(['--help', '--version']);
+  for (let each: Command | null = command; each !== null; each = each.parent)
+    for (const { long, short } of each.options) for (const flag of [long, short]) if (flag) options.add(flag);
+  return words.slice(at).every((word) => !word.startsWith('--') || options.has(word.split('=')[0] ?? ''));
+}

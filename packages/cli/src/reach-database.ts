@@ -1,0 +1,21 @@
+import { inputError } from './input-error.ts';
+
+/** Names the remedy where an administrator's connection fails. */
+export async function reach<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|28|08|3D)/.test(code)) throw error;
+    const what = error instanceof Error && error.message !== '' ? error.message : code;
+    throw inputError(
+      {
+        code: 'DATABASE_UNAVAILABLE',
+        what,
+        where: 'DATABASE_URL',
+        remedy: 'check host, port, user, password and database',
+      },
+      error,
+    );
+  }
+}

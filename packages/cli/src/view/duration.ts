@@ -1,0 +1,23 @@
+import { inputError } from '../input-error.ts';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `90s`, `10m`, `2h`, `1d`, `500ms` → milliseconds. */
+export function parseDuration(text: string, where: string): number {
+  const [, amount, unit] = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined) {
+    throw inputError({
+      what: `"${text}" is no duration`,
+      where,
+      remedy: 'write a number and a unit: 90s, 10m, 2h, 1d',
+    });
+  }
+  return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+}
+
+/** For people: `0.4 s`, `12 s`, `3 min`, `2 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}

@@ -1,0 +1,55 @@
+import type { Envelope } from '@cleanslate/contracts';
+
+/** Beyond this the queue forgets events and tells so: a slow reader then reads from the ledger instead of filling memory. */
+const MAX_QUEUED = 1_000;
+
+export type LiveMessage = { readonly kind: 'event' | 'progress'; readonly envelope: Envelope };
+
+/** What came over the core subscription since the reader last looked. Lossy by design; the ledger fills what is missing. */
+export class LiveQueue {
+  #messages: LiveMessage[] = [];
+  #interrupted = false;
+  #wake: (() => void) | undefined;
+
+  push(message: LiveMessage): void {
+    if (this.#messages.length >= MAX_QUEUED) {
+      this.#messages = [];
+      this.#interrupted = true;
+    }
+    this.#messages.push(message);
+    this.#wake?.();
+  }
+
+  /** Something may have been missed: a reconnect, a refused subscription. */
+  interrupt(): void {
+    this.#interrupted = true;
+    this.#wake?.();
+  }
+
+  shift(): LiveMessage | undefined {
+    return this.#messages.shift();
+  }
+
+  takeInterrupted(): boolean {
+    const interrupted = this.#interrupted;
+    this.#interrupted = false;
+    return interrupted;
+  }
+
+  /** Resolves on the next message or interruption, after `ms`, or when aborted. */
+  async wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#messages.length > 0 || this.#interrupted || signal?.aborted || ms <= 0) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        // A watch waits thousands of times on one signal: what stays behind would be kept for as long as the watch lasts.
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#wake = done;
+      signal?.addEventListener('abort', done, { once: true });
+    });
+    this.#wake = undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { AppError, decodeMessage, INVALID_TASK_ID, SubmitRefused, subjects, TaskAccepted } from '@cleanslate/contracts';
+
+export type Answer = { readonly taskId: string; readonly accepted: TaskAccepted } | { readonly refused: AppError };
+
+/** Where the answer comes. A known key is answered where its task lives, and that may have been submitted under an id of its own. */
+export function answerSubjects(tenantId: string, taskId: string, key: string | undefined): string[] {
+  if (key !== undefined) return [`evt.task.${tenantId}.*`];
+  return [subjects.taskEvent(tenantId, taskId), subjects.taskEvent(tenantId, INVALID_TASK_ID)];
+}
+
+/** The first event that answers one of our sayings, by its causation id. */
+export class AnswerBox {
+  readonly #ids: ReadonlySet<string>;
+  #answer: Answer | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(ids: ReadonlySet<string>) {
+    this.#ids = ids;
+  }
+
+  take(bytes: Uint8Array): void {
+    const answer = readAnswer(bytes, this.#ids);
+    if (answer === undefined) return;
+    this.#answer ??= answer;
+    this.#wake?.();
+  }
+
+  async wait(ms: number, signal: AbortSignal | undefined): Promise<Answer | undefined> {
+    if (this.#answer === undefined && ms > 0 && !signal?.aborted) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        this.#wake = done;
+        signal?.addEventListener('abort', done, { once: true });
+      });
+      this.#wake = undefined;
+    }
+    return this.#answer;
+  }
+}
+
+/** Undefined for the other events that travel here. Most of them are told apart without being parsed. */
+function readAnswer(bytes: Uint8Array, ids: ReadonlySet<string>): Answer | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (![...ids].some((id) => text.includes(id))) return undefined;
+  try {
+    const { envelope } = decodeMessage([TaskAccepted, SubmitRefused], bytes);
+    if (envelope.causationid === undefined || !ids.has(envelope.causationid)) return undefined;
+    if ('error' in envelope.data) return { refused: AppError.fromBody(envelope.data.error) };
+    return { taskId: envelope.taskid ?? INVALID_TASK_ID, accepted: envelope.data };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { AppError } from './errors.ts';
+import { AttemptRef } from './fence.ts';
+
+/**
+ * NATS headers of a doorbell: the claim is asked from subject and headers, before the body is parsed, so that a body nobody can read
+ * still ends as the failure of one attempt. No name ends with the server's own message-id header: servers have deduped on the suffix.
+ */
+export const HEADERS = {
+  tenant: 'Cs-Tenant',
+  task: 'Cs-Task',
+  step: 'Cs-Step',
+  attempt: 'Cs-Attempt',
+  ring: 'Cs-Ring',
+  epoch: 'Cs-Epoch',
+  /** Lineage of a replay: id of the dead letter. */
+  replayOf: 'Cs-Replay-Of',
+} as const;
+
+export function toAttemptHeaders(attempt: AttemptRef, ring: number): Record<string, string> {
+  return {
+    [HEADERS.tenant]: attempt.tenantId,
+    [HEADERS.task]: attempt.taskId,
+    [HEADERS.step]: attempt.stepId,
+    [HEADERS.attempt]: String(attempt.attempt),
+    [HEADERS.ring]: String(ring),
+    [HEADERS.epoch]: String(attempt.epoch),
+  };
+}
+
+/** The attempt a doorbell rings for. Throws `SCHEMA_MISMATCH` where headers are missing, `TENANT_MISMATCH` where they disagree with the subject. */
+export function fromAttemptHeaders(
+  get: (name: string) => string,
+  subjectIds: { tenantId: string; taskId?: string },
+): AttemptRef {
+  const parsed = AttemptRef.safeParse({
+    epoch: toCount(get(HEADERS.epoch)),
+    tenantId: get(HEADERS.tenant),
+    taskId: get(HEADERS.task),
+    stepId: get(HEADERS.step),
+    attempt: toCount(get(HEADERS.attempt)),
+  });
+  if (!parsed.success)
+    throw new AppError('SCHEMA_MISMATCH', `doorbell headers ${Object.values(HEADERS).join(', ')} name no attempt`);
+  const attempt = parsed.data;
+  if (attempt.tenantId !== subjectIds.tenantId || attempt.taskId !== subjectIds.taskId) {
+    throw new AppError('TENANT_MISMATCH', 'doorbell headers and subject name different tenants or tasks');
+  }
+  return attempt;
+}
+
+/** Digits only: `Number` alone would also take `0x1`, ` 1 ` and `1e0`, and one attempt would have many names. */
+function toCount(text: string): number {
+  return /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : Number.NaN;
+}

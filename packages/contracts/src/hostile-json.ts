@@ -1,0 +1,89 @@
+/** Keys that reach a prototype when a careless reader assigns them. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** `constructor` with every letter escaped. */
+const LONGEST_SPELLING = 'constructor'.length * '\\u0000'.length;
+
+const [QUOTE, BACKSLASH, COLON, BLANK, LETTER_U] = [34, 92, 58, 32, 117];
+const [BRACKET, END_BRACKET, BRACE, END_BRACE] = [91, 93, 123, 125];
+
+/**
+ * What JSON text holds that no service may: nesting beyond `maxDepth`, a forbidden key however it is spelled, an escaped NUL or half of a
+ * surrogate pair (PostgreSQL stores neither). One pass before `JSON.parse` builds anything: no recursion, and no reviver, which costs ten times
+ * the parse itself (8 MiB of `""` held the process for seconds). Of text that is no JSON it may report anything or nothing.
+ */
+export function findHostile(text: string, maxDepth: number): string | undefined {
+  const hasEscapes = text.includes('\\u');
+  const mayHoldKey = hasEscapes || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      const end = findStringEnd(text, i + 1);
+      const found =
+        (hasEscapes ? findBadEscape(text, i + 1, end) : undefined) ??
+        (mayHoldKey ? findForbiddenKey(text, i, end) : undefined);
+      if (found !== undefined) return `holds ${found}: remove it`;
+      i = end;
+    } else if (code === BRACE || code === BRACKET) {
+      if (++depth > maxDepth) return `is nested deeper than ${maxDepth} levels: flatten it`;
+    } else if (code === END_BRACE || code === END_BRACKET) depth--;
+  }
+  return undefined;
+}
+
+function findStringEnd(text: string, start: number): number {
+  let i = start;
+  while (i < text.length) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) break;
+    i += code === BACKSLASH ? 2 : 1;
+  }
+  return i;
+}
+
+function findBadEscape(text: string, start: number, end: number): string | undefined {
+  let high = false;
+  for (let i = start; i < end; i++) {
+    const unit = text.charCodeAt(i) === BACKSLASH ? toEscapedUnit(text, i) : -1;
+    if (unit === 0) return 'a NUL character';
+    const low = unit >= 0xdc00 && unit <= 0xdfff;
+    if (high !== low) return 'an unpaired surrogate';
+    high = unit >= 0xd800 && unit <= 0xdbff;
+    if (text.charCodeAt(i) === BACKSLASH) i += text.charCodeAt(i + 1) === LETTER_U ? 5 : 1;
+  }
+  return high ? 'an unpaired surrogate' : undefined;
+}
+
+/** The UTF-16 unit of `\uXXXX` at `at`; -1 for any other escape. */
+function toEscapedUnit(text: string, at: number): number {
+  if (text.charCodeAt(at + 1) !== LETTER_U) return -1;
+  let unit = 0;
+  for (let i = at + 2; i < at + 6; i++) {
+    const code = text.charCodeAt(i);
+    // Digits and letters differ in the bit 64; letters of both cases end in the same four bits.
+    unit = unit * 16 + (code & 15) + (code & 64 ? 9 : 0);
+  }
+  return unit;
+}
+
+function findForbiddenKey(text: string, quote: number, end: number): string | undefined {
+  if (end - quote - 1 > LONGEST_SPELLING || !isKey(text, end)) return undefined;
+  const raw = text.slice(quote + 1, end);
+  const key = raw.includes('\\') ? unescapeText(raw) : raw;
+  return FORBIDDEN_KEYS.has(key) ? `the key "${key}"` : undefined;
+}
+
+/** A colon follows a key and nothing else. */
+function isKey(text: string, end: number): boolean {
+  let i = end + 1;
+  while (text.charCodeAt(i) <= BLANK) i++;
+  return text.charCodeAt(i) === COLON;
+}
+
+function unescapeText(raw: string): string {
+  try {
+    return String(JSON.parse(`"${raw}"`));
+  } catch {
+    return raw;
+  }
+}

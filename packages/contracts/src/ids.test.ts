@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  DeadLetterList,
+  endpointSubject,
+  inboxPrefix,
+  KnowledgeId,
+  permissionsFor,
+  principalName,
+  RoleName,
+  StepId,
+  subjects,
+  TaskId,
+  TenantId,
+  TOKEN_PATTERN,
+  WorkerId,
+  workConsumer,
+} from './index.ts';
+
+const HOSTILE = [
+  ...[
+    'a.b',
+    '*',
+    '>',
+    'a*',
+    'a>',
+    '.',
+    '..',
+    '$JS',
+    '_INBOX',
+    ' ',
+    'a b',
+    ' a',
+    'a ',
+    '\ta',
+    'a\n',
+    '\n',
+    'a\r\nPUB x 0',
+  ],
+  ...[
+    'a'.repeat(64),
+    'a'.repeat(300),
+    '租户',
+    'ａ',
+    'é',
+    'a\0',
+    '',
+    'ACME',
+    '-a',
+    '_a',
+    'a/b',
+    'a\\b',
+    '{tenant}',
+    '$&',
+  ],
+];
+
+describe.each(HOSTILE.map((id) => [JSON.stringify(id), id]))('the id %s', (_shown, id) => {
+  it('is refused as every kind of id', () => {
+    for (const schema of [TenantId, TaskId, RoleName, WorkerId, KnowledgeId, StepId])
+      expect(schema.safeParse(id).success).toBe(false);
+  });
+
+  it('becomes no subject, at whatever place', () => {
+    const build: readonly (() => unknown)[] = [
+      ...[() => subjects.submit(id), () => subjects.settle(id), () => subjects.invalidSubmit(id)],
+      ...[() => subjects.work(id, 't', 'k'), () => subjects.work('r', id, 'k'), () => subjects.work('r', 't', id)],
+      ...[
+        () => subjects.report(id, 't', 'k'),
+        () => subjects.report('r', id, 'k'),
+        () => subjects.report('r', 't', id),
+      ],
+      ...[() => subjects.blackboard(id, 'k'), () => subjects.blackboard('t', id), () => subjects.settled(id)],
+      ...[() => subjects.taskEvent(id, 'k'), () => subjects.taskEvent('t', id)],
+      ...[() => subjects.knowledgeEvent(id, 'f'), () => subjects.knowledgeEvent('t', id)],
+      ...[() => subjects.claim(id), () => subjects.heartbeat(id), () => subjects.abort(id, 'w')],
+      ...[() => subjects.abort('r', id), () => subjects.progress(id, 'k'), () => subjects.progress('t', id)],
+      ...[() => workConsumer(id), () => principalName({ kind: 'worker', role: id })],
+      ...[() => inboxPrefix({ kind: 'tenant', tenantId: id })],
+      ...[
+        () => permissionsFor({ kind: 'tenant', tenantId: id }, []),
+        () => permissionsFor({ kind: 'scheduler' }, [id]),
+      ],
+    ];
+    for (const act of build) expect(act).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
+    // The one wildcard: who serves an endpoint serves it for all tenants.
+    if (id !== '*') expect(() => endpointSubject(DeadLetterList, id)).toThrow(/must match/);
+  });
+});
+
+it('names of streams and consumers widen no dead-letter subject', () => {
+  for (const name of ['*', '>', 'a.b', '', ' ', 'x'.repeat(129)]) {
+    expect(() => subjects.deadLetter(name, 'work-analyzer')).toThrow(/no name of a stream/);
+    expect(() => subjects.deadLetter('COMMANDS', name)).toThrow(/no name of a stream/);
+  }
+});
+
+it('any text is an id only if it is one token of lower-case letters, digits, _ and -', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 70 }), (text) => {
+      const allowed =
+        text.length >= 1 &&
+        text.length <= 63 &&
+        [...text].every((c) => 'abcdefghijklmnopqrstuvwxyz0123456789_-'.includes(c));
+      expect(TenantId.safeParse(text).success).toBe(allowed && !/^[_-]/.test(text));
+    }),
+  );
+  expect(TOKEN_PATTERN.flags).toBe('');
+});
+
+it('a step id is a plan key, with the round it was added for', () => {
+  for (const id of ['analyze', 'analyze#2', 'a-b_c#9999', 'a'.repeat(48)])
+    expect(StepId.safeParse(id).success).toBe(true);
+  for (const id of ['analyze#', 'analyze#0', 'analyze#02', 'analyze#10000', 'a#2#3', 'a'.repeat(49)])
+    expect(StepId.safeParse(id).success).toBe(false);
+});

@@ -1,0 +1,64 @@
+import { AppError } from './errors.ts';
+import { findHostile } from './hostile-json.ts';
+import { toStorableText } from './storable-text.ts';
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Nesting beyond this is refused before any recursive walk: those overflow the stack from about 10,000 levels. */
+export const MAX_JSON_DEPTH = 64;
+/** Bodies beyond this are refused unread; it equals the `max_payload` of the NATS configuration we ship. */
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Bytes → JSON value. Throws `UNPARSEABLE` (not UTF-8, not JSON, too deep, too large, a key that could reach a prototype,
+ * a NUL character or unpaired surrogate, which PostgreSQL can't store); never overflows the stack.
+ */
+export function parseJson(bytes: Uint8Array, what = 'body'): unknown {
+  if (bytes.length === 0) throw unparseable(`${what} is empty: send one JSON document`);
+  if (bytes.length > MAX_BODY_BYTES) {
+    throw new AppError('PAYLOAD_TOO_LARGE', `${what} has ${bytes.length} bytes; at most ${MAX_BODY_BYTES} are read`);
+  }
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw unparseable(`${what} is not UTF-8: encode the JSON text as UTF-8`);
+  }
+  return parseJsonText(text, what);
+}
+
+/** As `parseJson`, from text. */
+export function parseJsonText(text: string, what = 'body'): unknown {
+  // Bytes can't hold half a pair; text handed in can.
+  const hostile = text.isWellFormed() ? findHostile(text, MAX_JSON_DEPTH) : 'holds an unpaired surrogate: remove it';
+  if (hostile !== undefined) throw unparseable(`${what} ${hostile}`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? toStorableText(error.message, 200) : 'syntax error';
+    throw unparseable(`${what} is not JSON: ${reason}`);
+  }
+}
+
+/** JSON with sorted keys: equal values give equal text, so hashes of it can be compared. What `JSON.stringify` drops is dropped here too. */
+export function canonicalJson(value: unknown): string {
+  if (hasToJson(value)) return canonicalJson(value.toJSON());
+  if (Array.isArray(value))
+    return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}
+
+function hasToJson(value: unknown): value is { toJSON(): unknown } {
+  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
+}
+
+function unparseable(message: string): AppError {
+  return new AppError('UNPARSEABLE', message);
+}

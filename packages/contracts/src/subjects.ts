@@ -1,0 +1,73 @@
+import { AppError } from './errors.ts';
+import { INVALID_TASK_ID, SETTLED_ID, TOKEN_PATTERN } from './ids.ts';
+
+/** Builds every subject of the platform. Each id is checked here once more: a subject is the last place to stop an injection. */
+export const subjects = {
+  submit: (tenantId: string) => `cmd.task.${subjectToken(tenantId, 'tenant')}`,
+  work: (role: string, tenantId: string, taskId: string) =>
+    `cmd.work.${subjectToken(role, 'role')}.${subjectToken(tenantId, 'tenant')}.${subjectToken(taskId, 'task')}`,
+  settle: (tenantId: string) => `cmd.knowledge.${subjectToken(tenantId, 'tenant')}`,
+  report: (role: string, tenantId: string, taskId: string) =>
+    `rpt.${subjectToken(role, 'role')}.${subjectToken(tenantId, 'tenant')}.${subjectToken(taskId, 'task')}`,
+  blackboard: (tenantId: string, taskId: string) =>
+    `blackboard.${subjectToken(tenantId, 'tenant')}.${subjectToken(taskId, 'task')}`,
+  taskEvent: (tenantId: string, taskId: string) =>
+    `evt.task.${subjectToken(tenantId, 'tenant')}.${subjectToken(taskId, 'task')}`,
+  invalidSubmit: (tenantId: string) => `evt.task.${subjectToken(tenantId, 'tenant')}.${INVALID_TASK_ID}`,
+  knowledgeEvent: (tenantId: string, knowledgeId: string) =>
+    `evt.knowledge.${subjectToken(tenantId, 'tenant')}.${subjectToken(knowledgeId, 'knowledge')}`,
+  settled: (tenantId: string) => `evt.knowledge.${subjectToken(tenantId, 'tenant')}.${SETTLED_ID}`,
+  deadLetter: (stream: string, consumer: string) => `dlq.${name(stream)}.${name(consumer)}`,
+  claim: (role: string) => `claim.${subjectToken(role, 'role')}`,
+  heartbeat: (role: string) => `hb.${subjectToken(role, 'role')}`,
+  register: (role: string) => `reg.${subjectToken(role, 'role')}`,
+  modelCall: (role: string) => `mdl.${subjectToken(role, 'role')}`,
+  abort: (role: string, workerId: string) => `abort.${subjectToken(role, 'role')}.${subjectToken(workerId, 'worker')}`,
+  progress: (tenantId: string, taskId: string) =>
+    `prg.${subjectToken(tenantId, 'tenant')}.${subjectToken(taskId, 'task')}`,
+} as const;
+
+type SubjectIds = { role?: string; tenantId: string; taskId?: string };
+
+/** What follows a subject's fixed head; `-` is a token whose value nobody asks for here. */
+const TAILS: ReadonlyMap<string, readonly (keyof SubjectIds | '-')[]> = new Map([
+  ['cmd.task', ['tenantId']],
+  ['cmd.knowledge', ['tenantId']],
+  ['cmd.work', ['role', 'tenantId', 'taskId']],
+  ['rpt', ['role', 'tenantId', 'taskId']],
+  ['blackboard', ['tenantId', 'taskId']],
+  ['evt.task', ['tenantId', 'taskId']],
+  ['evt.knowledge', ['tenantId', '-']],
+  ['qry', ['tenantId', '-', '-']],
+  ['ctl', ['tenantId', '-', '-']],
+  ['obj', ['tenantId', '-', '-']],
+]);
+
+/**
+ * The ids that a subject names; undefined where it has another shape, or a token that is no id: a subject as received may hold what no
+ * envelope takes (`cmd.task.ACME`), and whoever builds a message from it would build one that nobody can read.
+ */
+export function parseSubject(subject: string): SubjectIds | undefined {
+  const tokens = subject.split('.');
+  const headLength = tokens[0] === 'cmd' || tokens[0] === 'evt' ? 2 : 1;
+  const names = TAILS.get(tokens.slice(0, headLength).join('.'));
+  const values = tokens.slice(headLength);
+  if (names === undefined || values.length !== names.length) return undefined;
+  if (!values.every((value) => TOKEN_PATTERN.test(value))) return undefined;
+  const ids: SubjectIds = { tenantId: '' };
+  for (const [index, name] of names.entries()) if (name !== '-') ids[name] = values[index] ?? '';
+  return ids;
+}
+
+/** The id, if it may be one token of a subject; throws `INVALID_INPUT` else. */
+export function subjectToken(value: string, what: string): string {
+  if (TOKEN_PATTERN.test(value)) return value;
+  const shown = JSON.stringify(value.slice(0, 80));
+  throw new AppError('INVALID_INPUT', `${what} id ${shown} must match ${TOKEN_PATTERN.source}`);
+}
+
+/** Streams and durables have names of their own kind: upper case too. */
+function name(value: string): string {
+  if (/^[A-Za-z0-9_-]{1,128}$/.test(value)) return value;
+  throw new AppError('INVALID_INPUT', `${JSON.stringify(value.slice(0, 80))} is no name of a stream or consumer`);
+}

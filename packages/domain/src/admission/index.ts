@@ -1,0 +1,10 @@
+export {
+  type Admission,
+  type AdmissionLimit,
+  type Admitted,
+  AGEING_MS,
+  type Candidate,
+  decideAdmission,
+  type InFlight,
+  rankOf,
+} from './decide-admission.ts';

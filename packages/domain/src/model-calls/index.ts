@@ -1,0 +1,1 @@
+export { type CallDecision, type CallLimit, decideCall, type LimitUse } from './decide-call.ts';

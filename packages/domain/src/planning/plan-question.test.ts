@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { orderSubGoals } from './order-sub-goals.ts';
+import { planQuestion, planWhole, withConfidence } from './plan-question.ts';
+import type { SubGoal } from './sub-goal.ts';
+
+const CONTEXT = { validAt: '2026-11-30T00:00:00.000Z', accessLevel: 'internal' } as const;
+const told = (question: string) => {
+  const plan = planQuestion(question, CONTEXT);
+  const show = ({ id, question: text, period, needs, timeline }: SubGoal) =>
+    [
+      id,
+      text,
+      period && `${period.from?.slice(0, 7) ?? ''}/${period.until?.slice(0, 7) ?? ''}`,
+      timeline && 'timeline',
+      needs.length > 0 && `after ${needs}`,
+    ]
+      .filter(Boolean)
+      .join(' | ');
+  return plan === null ? null : [plan.kind, ...plan.subGoals.map(show)];
+};
+
+describe('a question is taken apart by its form', () => {
+  test.each([
+    ['What is the payment term for customers?', 'lookup', 'g1 | What is the payment term for customers'],
+    ['Please, who leads the Berlin office?', 'lookup', 'g1 | who leads the Berlin office'],
+    ['供应商的付款期限是多少天？', 'lookup', 'g1 | 供应商的付款期限是多少天'],
+    ['What was the rate in March 2024?', 'time_range', 'g1 | What was the rate | 2024-03/2024-04'],
+    ['How did the rate change since 2024?', 'time_range', 'g1 | the rate | 2024-01/ | timeline'],
+    ['How has the rate changed?', 'time_range', 'g1 | the rate | / | timeline'],
+    ['2023年至2024年付款期限有哪些变化？', 'time_range', 'g1 | 付款期限 | 2023-01/2025-01 | timeline'],
+    [
+      ...['Compare the notice period for suppliers with customers', 'comparison'],
+      ...['g1 | the notice period for suppliers', 'g2 | the notice period for customers'],
+    ],
+    [
+      ...['Which is longer, the notice period for suppliers or the one for customers?', 'comparison'],
+      ...['g1 | the notice period for suppliers', 'g2 | the notice period for customers'],
+    ],
+    ['客户和供应商的付款期限有什么不同？', 'comparison', 'g1 | 客户的付款期限', 'g2 | 供应商的付款期限'],
+    ['客户的付款期限比供应商的付款期限长吗？', 'comparison', 'g1 | 客户的付款期限', 'g2 | 供应商的付款期限'],
+    [
+      ...['Was the rate higher in 2025 than in 2023?', 'comparison'],
+      ...['g2 | the rate | 2023-01/2024-01', 'g1 | the rate | 2025-01/2026-01 | after g2'],
+    ],
+    [
+      '2023年和2025年的付款期限有什么不同？',
+      'comparison',
+      'g1 | 付款期限 | 2023-01/2024-01',
+      'g2 | 付款期限 | 2025-01/2026-01 | after g1',
+    ],
+    [
+      ...['What is the limit of the person who leads the Berlin office?', 'multi_hop'],
+      ...['g1 | Who leads the Berlin office', 'g2 | What is the limit of {g1} | after g1'],
+    ],
+    [
+      '负责管理上海仓库的部门的审批限额是多少？',
+      'multi_hop',
+      'g1 | 谁负责管理上海仓库',
+      'g2 | {g1}的审批限额是多少 | after g1',
+    ],
+  ])('%s', (question, ...expected) => expect(told(question)).toEqual(expected));
+
+  test.each(['Tell me about parking', '停车', '', '???', '报销比例'])('%s is covered by no template', (question) => {
+    expect(told(question)).toBeNull();
+  });
+});
+
+test('what is not surely understood is looked for by both channels', () => {
+  const sure = planQuestion('What is the rate?', CONTEXT);
+  expect(sure?.subGoals[0]?.channels).toEqual(['words']);
+  expect(planWhole('the rate', CONTEXT).subGoals[0]?.channels).toEqual(['words', 'vectors']);
+  if (sure !== null) expect(withConfidence(sure, 0.69).subGoals[0]?.channels).toEqual(['words', 'vectors']);
+});
+
+const goal = (id: string, change: Partial<SubGoal> = {}): SubGoal => ({
+  ...{ id, question: id, kind: 'lookup', period: null, timeline: false, needs: [], channels: ['words'] },
+  ...{ accessLevel: 'internal', ...change },
+});
+
+describe('what waits for what', () => {
+  test('by data, by time and by permission', () => {
+    const year = (from: string, until: string) => ({ from: `${from}-01-01`, until: `${until}-01-01` });
+    const ordered = orderSubGoals([
+      goal('g1', { question: 'limit of {g4}' }),
+      goal('g2', { question: 'rate', period: year('2025', '2026') }),
+      goal('g3', { question: 'rate', period: year('2023', '2024') }),
+      goal('g4', { question: 'who', accessLevel: 'restricted' }),
+      goal('g5', { question: 'who', accessLevel: 'public' }),
+    ]);
+    expect(ordered.map(({ id, needs }) => [id, ...needs])).toEqual([
+      ['g3'],
+      ['g2', 'g3'],
+      ['g5'],
+      ['g4', 'g5'],
+      ['g1', 'g4'],
+    ]);
+  });
+
+  test('a search that names a restricted result is itself restricted', () => {
+    const [, second, third] = orderSubGoals([
+      goal('g1', { accessLevel: 'restricted' }),
+      goal('g2', { question: 'limit of {g1}', accessLevel: 'public' }),
+      goal('g3', { question: 'office of {g2}', accessLevel: 'public' }),
+    ]);
+    expect([second?.accessLevel, third?.accessLevel]).toEqual(['restricted', 'restricted']);
+  });
+
+  test.each([
+    [[], /1 to 8 sub-goals, not 0/],
+    [Array.from({ length: 9 }, (_, i) => goal(`g${i + 1}`)), /not 9/],
+    [[goal('g1'), goal('g1')], /same id/],
+    [[goal('g1', { question: 'of {g7}' })], /needs g7, which the plan doesn't have/],
+    [[goal('g1', { question: '{g2}' }), goal('g2', { question: '{g1}' })], /cycle: g1 → g2; g2 → g1/],
+    [[goal('g1', { needs: ['g1'] })], /cycle/],
+  ])('a plan that could not be carried out is refused by name', (goals, message) => {
+    expect(() => orderSubGoals(goals)).toThrow(message);
+  });
+});
+
+test('whatever is asked, a plan is a bounded order in which everything stands after what it needs', () => {
+  const word = fc.constantFrom(
+    'what',
+    'is',
+    'the',
+    'rate',
+    'of',
+    'person',
+    'who',
+    'leads',
+    'Berlin',
+    'compare',
+    'and',
+    'in',
+    '2024',
+    'than',
+    '比',
+    '和',
+    '的',
+    '付款',
+    '多少',
+    '？',
+    '{g1}',
+    '{g9}',
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'grapheme', maxLength: 60 }),
+        fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
+      ),
+      (question) => {
+        const safe = question.replace(/\{g\d+\}/g, '');
+        for (const plan of [planQuestion(safe, CONTEXT), planWhole(safe, CONTEXT)]) {
+          const before = new Set<string>();
+          for (const { id, needs } of plan?.subGoals ?? []) {
+            for (const need of needs) expect(before).toContain(need);
+            before.add(id);
+          }
+          expect(before.size).toBeLessThanOrEqual(8);
+        }
+      },
+    ),
+  );
+});
+
+test('no question of a thousand characters holds the planner up', () => {
+  const started = performance.now();
+  for (const part of ['和', '的', '比', '什么', 'of the ', 'compare a and ', 'between a and ', 'who ', '负责', 'a 1 '])
+    planQuestion(part.repeat(1_000).slice(0, 1_000), CONTEXT);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});

@@ -1,0 +1,90 @@
+import type { AccessLevel } from '@cleanslate/contracts';
+import { type FoundPeriod, findPeriods, withoutPeriods } from './find-periods.ts';
+import { orderSubGoals } from './order-sub-goals.ts';
+import { type QuestionShape, readShape } from './question-shape.ts';
+import { type QuestionLanguage, type QuestionPlan, SEARCH_CHANNELS, SURE, type SubGoal } from './sub-goal.ts';
+import { EN_TEMPLATES } from './templates-en.ts';
+import { ZH_TEMPLATES } from './templates-zh.ts';
+
+export type QuestionContext = {
+  /** What "in March" and "last year" are counted from. UTC. */
+  readonly validAt: string;
+  /** The highest level that the sub-goals may read. */
+  readonly accessLevel: AccessLevel;
+};
+
+/** How sure a template is: it read the form of the question, not its sense. */
+const BY_TEMPLATE = 0.85;
+const BY_FORM = 0.75;
+const UNSURE = 0.5;
+
+/** Chinese where a third of its letters are. */
+export function languageOf(question: string): QuestionLanguage {
+  const han = [...question.matchAll(/\p{Script=Han}/gu)].length;
+  const latin = [...question.matchAll(/[a-z]+/gi)].length;
+  return han > latin ? 'zh' : 'en';
+}
+
+/** The plan that the templates give; null where none covers the question, and a model may be asked. */
+export function planQuestion(question: string, context: QuestionContext): QuestionPlan | null {
+  const { language, periods, text } = readTimes(question, context);
+  const shape = readShape(language === 'zh' ? ZH_TEMPLATES : EN_TEMPLATES, text);
+  return shape === null ? null : toPlan(shape, language, periods, context);
+}
+
+/** What stays where no template covers the question and no model is there: the whole question, looked for by both channels. */
+export function planWhole(question: string, context: QuestionContext): QuestionPlan {
+  const { language, periods, text } = readTimes(question, context);
+  const plan = toPlan({ shape: 'lookup', topic: text }, language, periods, context);
+  return withConfidence(plan, UNSURE);
+}
+
+/** Below 0.7 every sub-goal is looked for by both channels: what is not surely understood should at least not be missed. */
+export function withConfidence(plan: QuestionPlan, confidence: number): QuestionPlan {
+  const subGoals = plan.subGoals.map((goal) => ({
+    ...goal,
+    channels: confidence < SURE ? [...SEARCH_CHANNELS] : goal.channels,
+  }));
+  return { ...plan, confidence, subGoals };
+}
+
+function readTimes(question: string, { validAt }: QuestionContext) {
+  const periods = findPeriods(question, validAt);
+  const text = withoutPeriods(question, periods).replace(/[\s?？。.!！]+$/, '');
+  return { language: languageOf(question), periods, text: text.replace(/^(?:please|请问|请)[\s,，]*/i, '') };
+}
+
+function toPlan(
+  shape: QuestionShape,
+  language: QuestionLanguage,
+  periods: readonly FoundPeriod[],
+  { accessLevel }: QuestionContext,
+): QuestionPlan {
+  const [first = null, second = null] = periods.map(({ period }) => period);
+  const goal = (id: string, question: string, more: Partial<SubGoal> = {}): SubGoal => ({
+    ...{ id, question, kind: 'lookup', period: first, timeline: false, needs: [], channels: ['words'], accessLevel },
+    ...more,
+  });
+  const plan = (kind: QuestionPlan['kind'], confidence: number, goals: readonly SubGoal[]): QuestionPlan => ({
+    ...{ language, kind, confidence },
+    subGoals: orderSubGoals(goals.map((each) => ({ ...each, kind }))),
+  });
+  switch (shape.shape) {
+    case 'comparison': {
+      const [a, b] = shape.topics;
+      return plan('comparison', BY_TEMPLATE, [goal('g1', a), goal('g2', b, { period: second ?? first })]);
+    }
+    case 'comparison_over_time': {
+      if (first === null) return plan('lookup', UNSURE, [goal('g1', shape.topic)]);
+      return plan('comparison', BY_TEMPLATE, [goal('g1', shape.topic), goal('g2', shape.topic, { period: second })]);
+    }
+    case 'multi_hop':
+      return plan('multi_hop', BY_TEMPLATE, [goal('g1', shape.first), goal('g2', shape.second)]);
+    case 'change': {
+      const whole = first ?? { from: null, until: null };
+      return plan('time_range', BY_TEMPLATE, [goal('g1', shape.topic, { period: whole, timeline: true })]);
+    }
+    case 'lookup':
+      return plan(first === null ? 'lookup' : 'time_range', BY_FORM, [goal('g1', shape.topic)]);
+  }
+}

@@ -1,0 +1,352 @@
+import {
+  ClaimAbort,
+  type Envelope,
+  type ErrorBody,
+  StepRun,
+  StepTransitioned,
+  SubmitRefused,
+  schemaUrn,
+  subjects,
+  TaskAccepted,
+  TaskGateOpened,
+  TaskTransitioned,
+  toAttemptHeaders,
+  toEnvelope,
+  typeOf,
+} from '@cleanslate/contracts';
+import type { Change } from './decision.ts';
+import { buildInput } from './mapping.ts';
+import { type Aggregate, findStep, type GateState, type Step } from './state.ts';
+
+/** What leaves the ledger with a commit. Commands and events go through outbox tables; an abort is a lossy core message. */
+export type Outgoing =
+  | {
+      readonly kind: 'command';
+      readonly subject: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly messageId: string;
+      readonly envelope: Envelope;
+      readonly stepId: string;
+      readonly attempt: number;
+      readonly ring: number;
+    }
+  | {
+      readonly kind: 'event';
+      readonly tenantId: string;
+      readonly taskId: string;
+      readonly envelope: Envelope;
+      /** Of the task; travels in a header. */
+      readonly traceparent: string | null;
+    }
+  | { readonly kind: 'abort'; readonly subject: string; readonly envelope: Envelope };
+
+/** A row of the ledger's transitions. */
+export type TransitionRecord = {
+  readonly stepId: string | null;
+  readonly from: string | null;
+  readonly to: string;
+  readonly trigger: string;
+  readonly attempt: number | null;
+  readonly spent: number | null;
+  readonly round: number;
+  readonly claimId: string | null;
+  readonly worker: string | null;
+  readonly code: string | null;
+};
+
+export type OutgoingContext = { readonly now: number; readonly newId: () => string };
+
+const SOURCE = '/services/scheduler';
+
+/** The messages that a change implies. No event for what another event implies: that a step started is progress, not an event. */
+export function toOutgoing(change: Change, context: OutgoingContext): readonly Outgoing[] {
+  const { event, after } = change;
+  switch (event.kind) {
+    case 'task_accepted':
+      return [taskEvent(after, context, TaskAccepted, acceptedData(after, false), after.task.submitId)];
+    case 'task_started':
+    case 'task_validating':
+    case 'task_reworked':
+    case 'task_completed':
+    case 'task_failed':
+    case 'task_reopened':
+    case 'task_resumed':
+      return [taskTransitioned(change, context)];
+    case 'task_compensating':
+      return hasMoved(change) ? [taskTransitioned(change, context)] : [];
+    case 'gate_opened':
+      return [...(hasMoved(change) ? [taskTransitioned(change, context)] : []), gateOpened(after, event.gate, context)];
+    case 'step_dispatched':
+      return toDoorbell(after, event.stepId, context);
+    case 'step_rung':
+      return findStep(change.before, event.stepId)?.ring === event.ring ? [] : toDoorbell(after, event.stepId, context);
+    case 'step_released':
+      return abort(change, event.stepId, context);
+    case 'step_succeeded':
+    case 'step_backed_off':
+    case 'step_failed':
+      return [...stepTransitioned(change, event.stepId, context), ...abort(change, event.stepId, context)];
+    default:
+      return [];
+  }
+}
+
+/** Answers a submit whose task exists already: same key, same task. */
+export function toDuplicateAccepted(state: Aggregate, submitId: string, context: OutgoingContext): Outgoing {
+  return taskEvent(state, context, TaskAccepted, acceptedData(state, true), submitId);
+}
+
+/** Answers a submit that was refused. `taskId` is `invalid` where no valid one could be read. */
+export function toRefused(
+  epoch: number,
+  tenantId: string,
+  taskId: string,
+  submitId: string,
+  error: ErrorBody,
+  context: OutgoingContext,
+): Outgoing {
+  const attributes = {
+    id: context.newId(),
+    source: SOURCE,
+    time: iso(context.now),
+    tenantid: tenantId,
+    taskid: taskId,
+    causationid: submitId,
+    epoch,
+  };
+  return {
+    kind: 'event',
+    tenantId,
+    taskId,
+    traceparent: null,
+    envelope: toEnvelope(SubmitRefused, attributes, { error }),
+  };
+}
+
+/** The ledger's record of a change of state; null where a change is none (a new doorbell, a readied step). */
+export function toTransition({ event, before, after }: Change): TransitionRecord | null {
+  const round = after.task.round;
+  if (event.kind === 'task_accepted')
+    return { ...NO_STEP, stepId: null, from: null, to: 'pending', trigger: 'submit_accepted', round, code: null };
+  if ('stepId' in event) {
+    const step = event.stepId === undefined ? undefined : findStep(after, event.stepId);
+    const from = event.stepId === undefined ? undefined : findStep(before, event.stepId);
+    if (step === undefined || from === undefined || step.state === from.state) return null;
+    return {
+      stepId: step.stepId,
+      from: from.state,
+      to: step.state,
+      trigger: triggerOf(event),
+      attempt: step.attempt,
+      spent: step.spent,
+      round: step.round,
+      claimId: step.claimId,
+      worker: step.worker,
+      code: 'error' in event ? event.error.code : null,
+    };
+  }
+  if (before.task.state === after.task.state) return null;
+  const code = event.kind === 'task_failed' ? event.error.code : null;
+  return {
+    ...NO_STEP,
+    stepId: null,
+    from: before.task.state,
+    to: after.task.state,
+    trigger: triggerOf(event),
+    round,
+    code,
+  };
+}
+
+const NO_STEP = { attempt: null, spent: null, claimId: null, worker: null } as const;
+
+const TRIGGERS: Partial<Record<Change['event']['kind'], string>> = {
+  task_started: 'first_step_dispatched',
+  task_validating: 'validation_asked',
+  task_reworked: 'verdict_rework',
+  task_reopened: 'retry',
+  step_claimed: 'claim_granted',
+  step_succeeded: 'report_succeeded',
+  step_reopened: 'retry',
+};
+
+function triggerOf(event: Change['event']): string {
+  return 'on' in event ? event.on : (TRIGGERS[event.kind] ?? event.kind);
+}
+
+function acceptedData({ task }: Aggregate, duplicate: boolean) {
+  return {
+    workflow: task.workflow,
+    planHash: task.planHash,
+    pin: task.pin,
+    deadline: iso(task.deadline),
+    duplicate,
+    state: task.state,
+  };
+}
+
+function taskTransitioned({ event, before, after }: Change, context: OutgoingContext): Outgoing {
+  const data = {
+    from: before.task.state,
+    to: after.task.state,
+    on: triggerOf(event),
+    round: after.task.round,
+    ...(event.kind === 'task_failed' ? { error: event.error } : {}),
+    ...(event.kind === 'task_completed' ? { result: event.result } : {}),
+  };
+  return taskEvent(after, context, TaskTransitioned, data);
+}
+
+function hasMoved({ before, after }: Change): boolean {
+  return before.task.state !== after.task.state;
+}
+
+function gateOpened(state: Aggregate, gate: GateState, context: OutgoingContext): Outgoing {
+  const { stepId, sha256, expiresAt, onExpiry } = gate;
+  const data = { stepId, sha256, expiresAt: iso(expiresAt), onExpiry };
+  return taskEvent(state, context, TaskGateOpened, data);
+}
+
+function taskEvent<D extends typeof TaskAccepted | typeof TaskGateOpened | typeof TaskTransitioned>(
+  { epoch, task }: Aggregate,
+  context: OutgoingContext,
+  definition: D,
+  data: unknown,
+  causationid?: string,
+): Outgoing {
+  const type = typeOf(definition);
+  const envelope: Envelope = {
+    specversion: '1.0',
+    id: context.newId(),
+    source: SOURCE,
+    type,
+    datacontenttype: 'application/json',
+    dataschema: schemaUrn(type),
+    time: iso(context.now),
+    tenantid: task.tenantId,
+    taskid: task.taskId,
+    epoch,
+    ...(causationid === undefined ? {} : { causationid }),
+    data,
+  };
+  const { tenantId, taskId, traceparent } = task;
+  return { kind: 'event', tenantId, taskId, envelope, traceparent };
+}
+
+function stepTransitioned(
+  { event, before, after }: Change,
+  stepId: string,
+  context: OutgoingContext,
+): readonly Outgoing[] {
+  const step = findStep(after, stepId);
+  const from = findStep(before, stepId);
+  if (step === undefined || from === undefined) return [];
+  const attributes = {
+    ...identity(after, step, context),
+    epoch: after.epoch,
+    ...(step.attempt > 0 ? { attempt: step.attempt } : {}),
+    ...(step.claimId === null ? {} : { claimid: step.claimId }),
+  };
+  const data = {
+    role: step.role,
+    from: from.state,
+    to: step.state,
+    on: triggerOf(event),
+    spent: step.spent,
+    ...(step.error === null || event.kind === 'step_succeeded' ? {} : { error: step.error }),
+    ...(event.kind === 'step_backed_off' ? { dueAt: iso(event.dueAt) } : {}),
+  };
+  return [
+    {
+      kind: 'event',
+      tenantId: after.task.tenantId,
+      taskId: after.task.taskId,
+      traceparent: after.task.traceparent,
+      envelope: toEnvelope(StepTransitioned, attributes, data),
+    },
+  ];
+}
+
+/** The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new ring never does. */
+export function toDoorbell(
+  state: Aggregate,
+  stepId: string,
+  context: OutgoingContext,
+): readonly Extract<Outgoing, { kind: 'command' }>[] {
+  const step = findStep(state, stepId);
+  const planned = state.plan.steps.find((candidate) => candidate.key === step?.planKey);
+  if (step === undefined || planned === undefined) return [];
+  const { task, epoch } = state;
+  const attempt = { epoch, tenantId: task.tenantId, taskId: task.taskId, stepId, attempt: step.attempt };
+  const data = {
+    workflow: task.workflow,
+    executor: step.executor,
+    input: step.inputEdit ?? buildInput(state, planned, step),
+    pin: task.pin,
+    round: step.round,
+    idempotencyKey: `${epoch}/${task.tenantId}/${task.taskId}/${stepId}`,
+  };
+  const headers = {
+    ...toAttemptHeaders(attempt, step.ring),
+    ...(task.traceparent === null ? {} : { traceparent: task.traceparent }),
+    ...(step.replayOf === null ? {} : { 'Cs-Replay-Of': step.replayOf }),
+  };
+  return [
+    {
+      kind: 'command',
+      subject: subjects.work(step.role, task.tenantId, task.taskId),
+      headers,
+      messageId: `${epoch}.${task.tenantId}.${task.taskId}.${stepId}.${step.attempt}.${step.ring}`,
+      envelope: toEnvelope(StepRun, { ...identity(state, step, context), attempt: step.attempt, epoch }, data),
+      stepId,
+      attempt: step.attempt,
+      ring: step.ring,
+    },
+  ];
+}
+
+/** Tells the worker of a claim that was taken from it; its next heartbeat hears the same. */
+function abort({ event, before, after }: Change, stepId: string, context: OutgoingContext): readonly Outgoing[] {
+  const step = findStep(before, stepId);
+  if (
+    step?.phase !== 'executing' ||
+    step.claimId === null ||
+    step.worker === null ||
+    !('on' in event) ||
+    event.on.startsWith('report_') ||
+    event.on === 'released'
+  )
+    return [];
+  const { task, epoch } = after;
+  const fence = {
+    epoch,
+    tenantId: task.tenantId,
+    taskId: task.taskId,
+    stepId,
+    attempt: step.attempt,
+    claimId: step.claimId,
+  };
+  const attributes = { ...identity(after, step, context), attempt: step.attempt, claimid: step.claimId };
+  return [
+    {
+      kind: 'abort',
+      subject: subjects.abort(step.role, step.worker),
+      envelope: toEnvelope(ClaimAbort, attributes, { ...fence, reason: event.on }),
+    },
+  ];
+}
+
+function identity({ task }: Aggregate, step: Step, context: OutgoingContext) {
+  return {
+    id: context.newId(),
+    source: SOURCE,
+    time: iso(context.now),
+    tenantid: task.tenantId,
+    taskid: task.taskId,
+    stepid: step.stepId,
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

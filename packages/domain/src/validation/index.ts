@@ -1,0 +1,10 @@
+export { type Check, clip, toVerdict } from './check.ts';
+export { checkDates } from './check-dates.ts';
+export { checkFactRef, holdsAt, type PinnedAt } from './check-fact-ref.ts';
+export { checkFigures, type FigureClaim, supportOf } from './check-figures.ts';
+export { checkQuote, type QuoteClaim } from './check-quote.ts';
+export { checkRoles, type FigureRole } from './check-roles.ts';
+export { type Asked, type CheckDefinition, type DefinedCheck, defineCheck, runChecklist } from './define-check.ts';
+export { type EnumWords, type ReadEnum, readEnum, SEVERITY_WORDS } from './enum-words.ts';
+export { type Figure, figuresOf, isSameFigure } from './figure.ts';
+export { FORBIDDEN_KEYS, findForbiddenKey, isForbiddenKey } from './forbidden-keys.ts';

@@ -1,0 +1,40 @@
+/** What an error says in its first part says enough; some servers repeat the whole prompt. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** `fetch` whose bodies end: an error's is cut, an answer's beyond `maxBytes` is an error. */
+export function boundedFetch(maxBytes: number): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.body === null) return response;
+    if (response.ok) return new Response(response.body.pipeThrough(limit(maxBytes)), response);
+    return new Response(await readStart(response.body), {
+      status: response.status,
+      statusText: response.statusText,
+      headers: response.headers,
+    });
+  };
+}
+
+function limit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) controller.error(new Error(`the answer is longer than ${maxBytes} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  for (let bytes = 0; bytes < MAX_ERROR_BYTES; ) {
+    const { value } = await reader.read();
+    if (value === undefined) break;
+    chunks.push(value);
+    bytes += value.byteLength;
+  }
+  await reader.cancel().catch(() => undefined);
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString('utf8');
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { modelConfig } from './config.ts';
+import { createModel } from './create-model.ts';
+
+const schema = z.object(modelConfig);
+const NUMBERS = Object.keys(modelConfig).filter((name) => /TOKENS|RETRIES|_MS$/.test(name));
+
+describe('D21: a limit that is no plain number is refused at the start, and the variable named', () => {
+  test.each(
+    NUMBERS.flatMap((name) =>
+      ['abc', '', '-1', '1e9', 'NaN', 'Infinity', '0x10', '9999999999'].map((text) => [name, text]),
+    ),
+  )('%s=%s', (name = '', text) => {
+    const parsed = schema.safeParse({ [name]: text });
+    expect(parsed.error?.issues.map(({ path }) => path[0])).toEqual([name]);
+    expect(parsed.error?.issues[0]?.message).toMatch(/^must be a whole number from \d+ to \d+$/);
+  });
+
+  test('LLM_MAX_RETRIES is among them', () => {
+    expect(NUMBERS).toContain('LLM_MAX_RETRIES');
+    expect(schema.parse({ LLM_MAX_RETRIES: '0' }).LLM_MAX_RETRIES).toBe(0);
+  });
+});
+
+test('without MODEL the rules answer; a model without a server is a fault of the configuration', async () => {
+  expect((await createModel(schema.parse({}))).isOffline).toBe(true);
+  await expect(createModel(schema.parse({ MODEL: 'm' }))).rejects.toMatchObject({
+    ...{ code: 'CONFIGURATION', message: expect.stringContaining('MODEL_URL') },
+  });
+});

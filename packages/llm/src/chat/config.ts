@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** Digits and nothing else: `abc`, `-1`, `1e9` and `Infinity` are refused; read as numbers they would mean "for ever". */
+function whole(min: number, max: number) {
+  const text = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^[0-9]{1,10}$/, text)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, text);
+}
+
+const price = z
+  .string()
+  .regex(/^[0-9]{1,6}(?:\.[0-9]{1,6})?$/, 'must be a price such as 0.15')
+  .transform(Number)
+  .optional();
+
+/** What a service that asks a model reads from its environment; to spread into its schema. Without `MODEL` the rules answer. */
+export const modelConfig = {
+  MODEL: z.string().min(1).max(200).optional().describe('the model at MODEL_URL; unset: rules answer, offline'),
+  MODEL_URL: z
+    .string()
+    .regex(/^https?:\/\/\S+$/, 'must be a URL that starts with http:// or https://')
+    .optional()
+    .describe('base of an OpenAI-compatible API, e.g. https://api.openai.com/v1'),
+  MODEL_API_KEY: z.string().optional().describe('its key; servers of your own may need none'),
+  MODEL_CONTEXT_TOKENS: whole(1_000, 10_000_000)
+    .default(32_768)
+    .describe("the model's context window; a prompt that does not fit is refused, not sent"),
+  MODEL_MAX_OUTPUT_TOKENS: whole(16, 1_000_000)
+    .default(4_096)
+    .describe('longest answer, unless a request says otherwise'),
+  LLM_MAX_RETRIES: whole(0, 10).default(2).describe('requests again after one that failed in passing'),
+  MODEL_TIMEOUT_MS: whole(100, 3_600_000)
+    .default(180_000)
+    .describe('for one request, from its start to the last token'),
+  MODEL_HEADERS_TIMEOUT_MS: whole(50, 280_000).default(90_000).describe('until the server begins to answer'),
+  MODEL_FIRST_TOKEN_TIMEOUT_MS: whole(50, 280_000).default(90_000).describe('from the headers to the first token'),
+  MODEL_IDLE_TIMEOUT_MS: whole(50, 280_000).default(30_000).describe('between two tokens'),
+  MODEL_INPUT_PRICE: price.describe('price of a million tokens of a prompt; with it costs are counted'),
+  MODEL_OUTPUT_PRICE: price.describe('price of a million tokens of an answer'),
+};
+export type ModelSettings = z.infer<z.ZodObject<typeof modelConfig>>;

@@ -1,0 +1,47 @@
+import { AppError } from '@cleanslate/contracts';
+import { type ModelBudget, unlimited } from './budget.ts';
+import type { ModelSettings } from './config.ts';
+import type { ModelCall } from './exchange.ts';
+import type { ModelProvider } from './model.ts';
+import { offlineModel } from './offline.ts';
+import type { RefusedTool } from './tool.ts';
+
+export type ModelParts = {
+  /** What the pool shares. Default: no limits. */
+  readonly budget?: ModelBudget;
+  /** Told of every HTTP request once it is over. */
+  readonly onCall?: (call: ModelCall) => void;
+  /** Told of tool calls that a request did not allow. */
+  readonly onToolRefused?: (refused: RefusedTool) => void;
+};
+
+/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server. */
+export async function createModel(settings: ModelSettings, parts: ModelParts = {}): Promise<ModelProvider> {
+  const { MODEL: model, MODEL_URL: url } = settings;
+  if (model === undefined) return offlineModel();
+  if (url === undefined || !URL.canParse(url))
+    throw new AppError('CONFIGURATION', `MODEL "${model}" needs MODEL_URL, the base of an OpenAI-compatible API`);
+  // Loaded only where it is used: it costs every process memory.
+  const { openAiModel } = await import('./openai-model.ts');
+  return openAiModel({
+    // Servers of one's own (Ollama, vLLM) take any key.
+    ...{ url, model, apiKey: settings.MODEL_API_KEY ?? 'none' },
+    deadlines: {
+      totalMs: settings.MODEL_TIMEOUT_MS,
+      headersMs: settings.MODEL_HEADERS_TIMEOUT_MS,
+      firstTokenMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
+      idleMs: settings.MODEL_IDLE_TIMEOUT_MS,
+    },
+    ...{ contextTokens: settings.MODEL_CONTEXT_TOKENS, maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS },
+    maxRetries: settings.LLM_MAX_RETRIES,
+    prices: toPrices(settings),
+    budget: parts.budget ?? unlimited,
+    onCall: parts.onCall ?? (() => undefined),
+    onToolRefused: parts.onToolRefused ?? (() => undefined),
+  });
+}
+
+function toPrices({ MODEL_INPUT_PRICE: input, MODEL_OUTPUT_PRICE: output }: ModelSettings) {
+  if (input === undefined && output === undefined) return undefined;
+  return { prompt: (input ?? 0) / 1e6, completion: (output ?? 0) / 1e6 };
+}

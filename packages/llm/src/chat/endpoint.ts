@@ -1,0 +1,83 @@
+import OpenAI from 'openai';
+import { boundedFetch } from './bounded-fetch.ts';
+import { Dialect } from './dialect.ts';
+import type { JsonSchema, Message } from './prompt.ts';
+import { AnswerCollector, type RawAnswer } from './raw-answer.ts';
+import { type Deadlines, Watch } from './watch.ts';
+
+export type EndpointOptions = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly model: string;
+  readonly deadlines: Deadlines;
+};
+
+export type HttpQuestion = {
+  readonly purpose: string;
+  readonly messages: readonly Message[];
+  /** Undefined: the answer's form is not asked for, since few servers can both do that and let a model call tools. */
+  readonly schema?: JsonSchema;
+  readonly maxOutputTokens: number;
+  readonly tools?: readonly object[];
+};
+
+/** Beyond this an answer is no answer: some bytes for each token of the longest, and each is a message of its own. */
+const BYTES_PER_TOKEN = 2_000;
+
+/** An OpenAI-compatible chat endpoint: one HTTP request at a time, never repeated by itself. */
+export class Endpoint {
+  readonly #options: EndpointOptions;
+  readonly dialect: Dialect;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.dialect = new Dialect(options.url);
+  }
+
+  get model(): string {
+    return this.#options.model;
+  }
+
+  /** Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), or what the client says of the server. */
+  async request(question: HttpQuestion, ends: readonly AbortSignal[]): Promise<RawAnswer> {
+    const { model, deadlines } = this.#options;
+    const watch = new Watch(deadlines, ends);
+    const { purpose, schema, maxOutputTokens, messages, tools } = question;
+    const body = {
+      ...{ model, messages, ...(tools === undefined ? {} : { tools }) },
+      ...this.dialect.toParameters(purpose, schema, maxOutputTokens),
+    } as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
+    const collector = new AnswerCollector();
+    try {
+      watch.begin('headers');
+      const stream = await this.#client(maxOutputTokens).chat.completions.create(body, { signal: watch.signal });
+      watch.begin('firstToken');
+      for await (const chunk of stream) if (collector.add(chunk)) watch.begin('idle');
+      // The client ends an aborted stream as if it were over.
+      watch.signal.throwIfAborted();
+      return collector.end();
+    } catch (error) {
+      for (const end of ends) end.throwIfAborted();
+      throw watch.expired ?? error;
+    } finally {
+      watch.end();
+    }
+  }
+
+  #client(maxOutputTokens: number): OpenAI {
+    const { url, apiKey, deadlines } = this.#options;
+    const fetch = boundedFetch(64 * 1024 + maxOutputTokens * BYTES_PER_TOKEN);
+    // Its own retries would multiply ours, and wait for as long as a server says.
+    return new OpenAI({
+      // Not from this process's environment.
+      organization: null,
+      project: null,
+      apiKey,
+      baseURL: url,
+      maxRetries: 0,
+      timeout: deadlines.totalMs + 1_000,
+      fetch,
+      logLevel: 'off',
+    });
+  }
+}

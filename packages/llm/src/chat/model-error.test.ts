@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { readFault, toModelError } from './model-error.ts';
+
+const errorOf = (message: string, prompt = 'the prompt') =>
+  toModelError(readFault({ status: 400, message }), 'm', prompt);
+
+describe('what is stored of a server’s words', () => {
+  test('D22: an echo of 5 MB costs under 50 ms and leaves nothing of the prompt', () => {
+    const prompt = `my key is sk-abcdefghijklmnop ${'and so on '.repeat(500_000)}`;
+    const before = process.cpuUsage();
+    const { message } = errorOf(`400 Invalid prompt: ${prompt}`, prompt);
+    const { user, system } = process.cpuUsage(before);
+    expect(user + system).toBeLessThan(50_000);
+    expect(message).toBe('model "m": status 400; its words repeat the prompt, and are left out');
+  });
+
+  test('words of its own are kept, short, and without what looks like a credential or a person', () => {
+    expect(errorOf('top_p must be at most 1').message).toBe('model "m": status 400: top_p must be at most 1');
+    expect(errorOf('x'.repeat(100_000)).message.length).toBeLessThan(400);
+    expect(errorOf('contact ada.lovelace@example.com').message).not.toContain('lovelace');
+  });
+
+  test('the code is read even from a body that was cut', () => {
+    const cut = { status: 400, message: '400 {"error":{"code":"context_length_exceeded","message":"your text was' };
+    expect(toModelError(readFault(cut), 'm', '').code).toBe('MODEL_CONTEXT_TOO_LONG');
+  });
+});

@@ -1,0 +1,71 @@
+import { AppError } from '@cleanslate/contracts';
+import { DEFAULT_SENSITIVE, maskSensitive } from '@cleanslate/domain';
+import { readRetryAfter } from './retry-after.ts';
+
+/** As the client throws it. */
+export type HttpFault = {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly headers: Headers | undefined;
+  /** The server's words, at most some hundred characters of them. */
+  readonly words: string;
+};
+
+const MAX_WORDS = 300;
+/** Words of ours that a server repeats: long enough to be no accident. */
+const ECHO = 24;
+const TOO_LONG =
+  /context[ _]length|context[ _]window|maximum context|prompt (?:is )?too long|too many tokens|exceeds? .{0,40}context/i;
+
+export function readFault(error: unknown): HttpFault {
+  const { status, code, headers, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
+    string,
+    unknown
+  >;
+  const words = typeof message === 'string' ? message.slice(0, 4 * MAX_WORDS) : '';
+  // Of a body that was cut, the code may still be read.
+  const found = typeof code === 'string' ? code : /"code"\s{0,3}:\s{0,3}"(\w{1,60})"/.exec(words)?.[1];
+  return {
+    ...{ status: typeof status === 'number' ? status : undefined, code: found, words },
+    headers: headers instanceof Headers ? headers : undefined,
+  };
+}
+
+/** The error as it is stored: the status and a few words of the server's, none of them a repetition of the prompt. Its cause, which holds headers and bodies, stays behind. */
+export function toModelError(fault: HttpFault, model: string, prompt: string): AppError {
+  const { status, code, words } = fault;
+  const says = toSayable(words, prompt);
+  const retryAfterMs = readRetryAfter(fault.headers);
+  const after = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const name = `model "${model}"`;
+  if (status === undefined) return new AppError('MODEL_UNAVAILABLE', `${name}: no answer from its server${says}`);
+  if (status === 401 || status === 403)
+    // A person has to act, and nothing is the task's fault: it waits.
+    return new AppError('CONFIGURATION', `${name}: the server refused the key (${status}): check MODEL_API_KEY`, {
+      disposition: 'pause',
+    });
+  if (status === 404)
+    return new AppError('CONFIGURATION', `${name}: nothing there (404): check MODEL and MODEL_URL${says}`, {
+      disposition: 'pause',
+    });
+  if (status === 429) return new AppError('MODEL_RATE_LIMITED', `${name}: too many requests (429)${says}`, after);
+  if (status >= 500 || status === 408 || status === 409 || status === 425)
+    // 500 may be this very prompt's fault, so it is not tried for ever.
+    return new AppError('MODEL_UNAVAILABLE', `${name}: status ${status}${says}`, {
+      ...after,
+      ...(status === 500 ? { disposition: 'retryable' as const } : {}),
+    });
+  if (status === 413 || code === 'context_length_exceeded' || TOO_LONG.test(words))
+    return new AppError('MODEL_CONTEXT_TOO_LONG', `${name}: the prompt is longer than its window (${status})${says}`);
+  if (/content_(?:policy|filter)/.test(code ?? ''))
+    return new AppError('MODEL_REFUSED', `${name}: its filter refuses the prompt (${status})${says}`);
+  return new AppError('MODEL_BAD_REQUEST', `${name}: status ${status}${says}`);
+}
+
+function toSayable(words: string, prompt: string): string {
+  const text = words.slice(0, MAX_WORDS);
+  if (text.trim() === '') return '';
+  for (let at = 0; at + ECHO <= text.length; at += ECHO / 2)
+    if (prompt.includes(text.slice(at, at + ECHO))) return '; its words repeat the prompt, and are left out';
+  return `: ${maskSensitive(text.replace(/\s+/g, ' ').trim(), DEFAULT_SENSITIVE)}`;
+}

@@ -1,0 +1,105 @@
+import { AppError } from '@cleanslate/contracts';
+import type OpenAI from 'openai';
+import { withoutThinking } from './find-json.ts';
+
+export type RawToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
+
+/** One answer as it came, before anybody believes it. */
+export type RawAnswer = {
+  readonly content: string;
+  readonly refusal: string;
+  readonly finish: string | undefined;
+  readonly toolCalls: readonly RawToolCall[];
+  /** Only to be sent back beside tool calls, to servers that want it; never stored, logged or passed on. Undefined: none was sent. */
+  readonly reasoning: string | undefined;
+  readonly usage: { readonly promptTokens: number; readonly completionTokens: number } | undefined;
+};
+
+type Chunk = OpenAI.ChatCompletionChunk;
+type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: unknown };
+
+/** Puts the pieces of a stream together. */
+export class AnswerCollector {
+  #content = '';
+  #refusal = '';
+  #reasoning: string | undefined;
+  #finish: string | undefined;
+  #usage: RawAnswer['usage'];
+  readonly #calls: { id: string; name: string; arguments: string }[] = [];
+
+  /** True where it brought something on: servers keep dead streams alive with empty pieces. */
+  add(chunk: Chunk): boolean {
+    if (chunk.usage)
+      this.#usage = {
+        promptTokens: toCount(chunk.usage.prompt_tokens),
+        completionTokens: toCount(chunk.usage.completion_tokens),
+      };
+    const choice = chunk.choices?.[0];
+    if (choice === undefined) return false;
+    if (choice.finish_reason) this.#finish = choice.finish_reason;
+    return this.#addDelta(choice.delta ?? {}) || Boolean(choice.finish_reason);
+  }
+
+  #addDelta(delta: Delta): boolean {
+    if (typeof delta.content === 'string') this.#content += delta.content;
+    if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
+    if (typeof delta.reasoning_content === 'string')
+      this.#reasoning = (this.#reasoning ?? '') + delta.reasoning_content;
+    for (const call of delta.tool_calls ?? []) this.#addCall(call);
+    return Boolean(delta.content || delta.refusal || delta.reasoning_content || delta.tool_calls?.length);
+  }
+
+  #addCall({ index = 0, id, function: call }: NonNullable<Delta['tool_calls']>[number]): void {
+    if (!(Number.isInteger(index) && index >= 0 && index < 100)) return;
+    while (this.#calls.length <= index) this.#calls.push({ id: '', name: '', arguments: '' });
+    const at = this.#calls[index];
+    if (at === undefined) return;
+    at.id ||= id ?? '';
+    at.name += call?.name ?? '';
+    at.arguments += call?.arguments ?? '';
+  }
+
+  /** Throws `MODEL_STALLED` where the stream ended without saying so: what came may be a part. */
+  end(): RawAnswer {
+    if (this.#finish === undefined) throw new AppError('MODEL_STALLED', 'model: the stream broke off before its end');
+    return {
+      ...{ content: this.#content, refusal: this.#refusal, finish: this.#finish, reasoning: this.#reasoning },
+      toolCalls: this.#calls.map((call, at) => ({ ...call, id: call.id || `call_${at}` })),
+      usage: this.#usage,
+    };
+  }
+}
+
+function toCount(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+}
+
+/** Below this an estimate says little. */
+const MIN_PROMPT = 500;
+const CUT_BELOW = 0.85;
+
+/**
+ * Whether an answer is one at all; what it says is another matter. The order counts: a refusal and a cut answer are blank as often as not. Throws `MODEL_REFUSED`,
+ * `MODEL_TRUNCATED`, `MODEL_PROMPT_CUT`, `MODEL_EMPTY_ANSWER`.
+ */
+export function checkAnswer(raw: RawAnswer, promptLow: number): void {
+  if (raw.refusal.trim() !== '' || raw.finish === 'content_filter') {
+    const why = raw.refusal.trim() || 'its filter took the answer out';
+    throw new AppError('MODEL_REFUSED', `model: it refuses to answer: ${why.slice(0, 500)}`);
+  }
+  if (raw.finish === 'length')
+    throw new AppError(
+      'MODEL_TRUNCATED',
+      'model: the answer was cut at the longest allowed: raise maxOutputTokens (or MODEL_MAX_OUTPUT_TOKENS), or ask for less at once',
+    );
+  const told = raw.usage?.promptTokens ?? 0;
+  // Servers that keep prompts in a cache may tell none.
+  if (told > 0 && promptLow > MIN_PROMPT && told < promptLow * CUT_BELOW)
+    throw new AppError(
+      'MODEL_PROMPT_CUT',
+      `model: it was given ${told} of at least ${promptLow} tokens: the server cuts long prompts. Give it a larger window, or set MODEL_CONTEXT_TOKENS to the one it has`,
+      { details: { promptTokens: told, expectedAtLeast: promptLow } },
+    );
+  if (raw.toolCalls.length === 0 && withoutThinking(raw.content).trim() === '')
+    throw new AppError('MODEL_EMPTY_ANSWER', 'model: the answer is empty');
+}

@@ -1,0 +1,69 @@
+import { AppError } from '@cleanslate/contracts';
+import OpenAI from 'openai';
+import { defineSpace, type EmbeddingProvider, toUnitVector } from './embedding-space.ts';
+
+export type OpenAiEmbeddingOptions = {
+  /** Base of an OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly model: string;
+  readonly dimension: number;
+  /** Ask the server for this dimension (models that can shorten their vectors). Default false: then what it gives must have it. */
+  readonly sendDimension?: boolean;
+  /** For one call, in milliseconds. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Texts of one call. Default 64. */
+  readonly batch?: number;
+};
+
+/** Longer texts are cut: most models refuse what exceeds their context, and one statement too long must not hold up the others. */
+const MAX_CHARS = 8_000;
+
+/** Embeddings of any OpenAI-compatible server. Errors are `EMBEDDINGS_UNAVAILABLE` (worth a retry) or `CONFIGURATION` (key, model or URL is wrong). */
+export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProvider {
+  const { model, dimension, timeoutMs = 30_000 } = options;
+  const space = defineSpace({ model, dimension, normaliser: `cut-${MAX_CHARS}` });
+  const client = new OpenAI({ apiKey: options.apiKey, baseURL: options.url, timeout: timeoutMs, maxRetries: 0 });
+  return {
+    space,
+    rankWeight: 1,
+    batch: options.batch ?? 64,
+    embed: async (texts, signal) => {
+      if (texts.length === 0) return [];
+      const body = {
+        model,
+        input: texts.map((text) => text.slice(0, MAX_CHARS).toWellFormed()),
+        // Said outright: the client's own default (base64) is unknown to many compatible servers.
+        encoding_format: 'float' as const,
+        ...(options.sendDimension === true ? { dimensions: dimension } : {}),
+      };
+      const answer = await client.embeddings.create(body, signal === undefined ? {} : { signal }).catch((error) => {
+        throw toEmbeddingError(error, model);
+      });
+      const vectors: (Float32Array | null)[] = texts.map(() => null);
+      // The order of the answer isn't promised; the index is.
+      for (const item of Array.isArray(answer.data) ? answer.data : []) {
+        const values: unknown = item?.embedding;
+        if (Number.isInteger(item?.index) && item.index in vectors && Array.isArray(values))
+          vectors[item.index] = toUnitVector(values, dimension);
+      }
+      return vectors;
+    },
+  };
+}
+
+/** Never the request's headers nor the texts: an error travels and is logged. */
+function toEmbeddingError(error: unknown, model: string): AppError {
+  const status = error instanceof OpenAI.APIError ? error.status : undefined;
+  if (status === 401 || status === 403)
+    return new AppError('CONFIGURATION', `embeddings: the server refused the key (${status}): check EMBEDDING_API_KEY`);
+  if (status === 404)
+    return new AppError(
+      'CONFIGURATION',
+      `embeddings: no model "${model}" there (404): check EMBEDDING_URL, EMBEDDING_MODEL`,
+    );
+  const what = status === undefined ? 'no answer' : `status ${status}`;
+  return new AppError('EMBEDDINGS_UNAVAILABLE', `embeddings: ${what} from the server of "${model}"`, {
+    disposition: status === 400 ? 'terminal' : 'retryable',
+  });
+}

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { defineExecutor, type Executor } from './executor.ts';
+
+/** Takes nothing, gives nothing: what the bench measures is everything around it. */
+export function noopExecutor(role: string): Executor {
+  return defineExecutor({
+    role,
+    name: 'bench/noop',
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    pure: true,
+    run: () => ({}),
+  });
+}

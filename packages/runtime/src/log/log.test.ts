@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { createLogger } from './logger.ts';
+import { toSafeError } from './safe-error.ts';
+import { scrub } from './scrub.ts';
+
+test('secrets by key are redacted, errors cut and cleaned', () => {
+  const lines: string[] = [];
+  const logger = createLogger({ service: 'test', destination: { write: (line) => void lines.push(line) } });
+  const prompt = `Bearer abcdefghijklmnop ${'p'.repeat(5_000_000)}`;
+  logger.error({ err: new Error(prompt), password: 'p1-secret', nested: { token: 'p2-secret' } }, 'failed');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.length).toBeLessThan(10_000);
+  expect(lines[0]).not.toMatch(/abcdefghijklmnop|p1-secret|p2-secret/);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'error',
+    service: 'test',
+    password: '[redacted]',
+    msg: 'failed',
+  });
+});
+
+test('hostile errors are survived', () => {
+  const circular = new Error('outer');
+  circular.cause = circular;
+  const throwing = new Proxy(new Error('x'), {
+    get: () => {
+      throw new Error('no');
+    },
+  });
+  const noString = { toString: () => ({}), valueOf: () => ({}) };
+  for (const error of [
+    circular,
+    throwing,
+    noString,
+    null,
+    undefined,
+    7n,
+    Symbol('s'),
+    Object.create(null),
+    'text',
+    { message: 5 },
+  ]) {
+    expect(JSON.stringify(toSafeError(error)).length).toBeLessThan(40_000);
+  }
+});
+
+test('scrubbing finds the usual shapes and is linear', () => {
+  const found = [
+    'key sk-abcdefghijklmnop1234',
+    'Authorization: Bearer abc.def.ghijklm',
+    'postgres://user:hunter2@host/db',
+    'nats://u:pa55word@host',
+    'api_key="abcd1234efgh"',
+    'password=hunter22',
+  ];
+  for (const text of found) expect(scrub(text)).toContain('[redacted]');
+  for (const text of ['the token bucket is full', 'pass the salt', 'https://example.com/a:b'])
+    expect(scrub(text)).toBe(text);
+  const started = performance.now();
+  for (const unit of ['sk-', '//a:', 'token: ', 'bearer ', 'password="']) scrub(unit.repeat(400_000 / unit.length));
+  expect(performance.now() - started).toBeLessThan(1_500);
+});

@@ -1,0 +1,50 @@
+import { MAX_SESSION_BYTES, MAX_SESSION_ITEMS, type SessionItem } from '@cleanslate/contracts';
+import type { SessionStore } from './session-store.ts';
+
+type Kept = { items: (SessionItem & { key: string })[]; lastN: number; forgotten: number; extractedThrough: number };
+
+/** Tests only: sessions in memory, kept by tenant and id. It knows no tasks, so everything said is shown, and nothing expires. */
+export function memorySessions(): SessionStore {
+  const sessions = new Map<string, Kept>();
+  const find = (tenantId: string, sessionId: string): Kept => {
+    const key = JSON.stringify([tenantId, sessionId]);
+    const kept = sessions.get(key) ?? { items: [], lastN: 0, forgotten: 0, extractedThrough: 0 };
+    sessions.set(key, kept);
+    return kept;
+  };
+  return {
+    read: async ({ sessionId, fence }) => {
+      const { items, forgotten, extractedThrough } = find(fence.tenantId, sessionId);
+      const own = keyPrefix(fence.taskId, fence.stepId);
+      return {
+        sessionId,
+        items: items.filter(({ key }) => !key.startsWith(own)).map(({ key: _, ...item }) => item),
+        ...{ forgotten, extractedThrough, expiresAt: null },
+      };
+    },
+    write: async ({ sessionId, fence, reset, items, extracted }) => {
+      const kept = find(fence.tenantId, sessionId);
+      if (reset) Object.assign(kept, { items: [], forgotten: 0, extractedThrough: kept.lastN });
+      for (const { key: place, from, text } of items) {
+        const key = `${keyPrefix(fence.taskId, fence.stepId)}${place}`;
+        const known = kept.items.find((item) => item.key === key);
+        if (known !== undefined) Object.assign(known, { from, text });
+        else kept.items.push({ key, n: ++kept.lastN, from, text, taskId: fence.taskId, at: new Date().toISOString() });
+      }
+      while (kept.items.length > MAX_SESSION_ITEMS || sizeOf(kept.items) > MAX_SESSION_BYTES) {
+        kept.items.shift();
+        kept.forgotten++;
+      }
+      if (extracted !== null && kept.extractedThrough === extracted.after) kept.extractedThrough = extracted.through;
+      return { sessionId, outcome: 'kept' };
+    },
+  };
+}
+
+function keyPrefix(taskId: string, stepId: string): string {
+  return `${taskId}/${stepId.replace(/#\d+$/, '')}/`;
+}
+
+function sizeOf(items: readonly SessionItem[]): number {
+  return items.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+}

@@ -1,0 +1,85 @@
+import { fileURLToPath } from 'node:url';
+import { toNatsServerConfig } from '@cleanslate/bus';
+import { PASSWORD, startTestBroker, TEST_PRINCIPALS, TEST_ROLES, until } from '@cleanslate/bus/testing';
+import { type Service, startNatsServer, startService } from '@cleanslate/infra';
+import { expect, test } from 'vitest';
+import { FakeScheduler } from '../worker/fake-scheduler.ts';
+
+const entry = fileURLToPath(new URL('./slow-service-main.ts', import.meta.url));
+
+async function start(env: Record<string, string>, waitReady = true): Promise<Service> {
+  const all = { NATS_PASSWORD: PASSWORD, GRACE_MS: '3000', ...env };
+  return startService({ name: 'analyzer', entry, args: [JSON.stringify(all)], env: {}, waitReady });
+}
+
+test('SIGTERM in the middle of two steps, twice: one finishes, one is handed back, exit 0 before the grace period is over', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+  const service = await start({ NATS_URL: broker.server.url });
+  const [short, long] = [scheduler.attempt(), scheduler.attempt()];
+  await scheduler.ring('analyzer', short, { input: { ms: 1_500 } });
+  await scheduler.ring('analyzer', long, { input: { ms: 60_000 } });
+  await until(() => scheduler.claims.length === 2, 'claimed');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const stopping = performance.now();
+  await service.kill('SIGTERM');
+  await service.kill('SIGTERM');
+  await service.kill('SIGINT');
+  const exit = await service.exited;
+  expect(exit.code).toBe(0);
+  expect(performance.now() - stopping).toBeLessThan(5_000);
+  await until(() => scheduler.reports.length === 2, 'both reports');
+  expect(scheduler.reportsOf(short.taskId)).toMatchObject([{ outcome: 'succeeded', output: { ms: 1_500 } }]);
+  expect(scheduler.reportsOf(long.taskId)).toEqual([{ outcome: 'released', reason: 'drain' }]);
+});
+
+test('a broker away for long does not end the process; ready again after it is back', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+  await using service = await start({ NATS_URL: broker.server.url });
+  const ready = async () => (await fetch(`${service.healthUrl}/readyz`)).status;
+  await broker.server.kill();
+  await until(async () => (await ready()) === 503, 'not ready');
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  expect((await fetch(`${service.healthUrl}/healthz`)).status).toBe(200);
+  await broker.server.restart();
+  await until(async () => (await ready()) === 200, 'ready again', 15_000);
+  await scheduler.ring('analyzer', scheduler.attempt(), { input: { ms: 1 } });
+  await until(() => scheduler.reports.length === 1, 'working', 15_000);
+  expect(service.exit).toBeUndefined();
+});
+
+test('credentials taken away for good end the process with 1', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+  await using service = await start({ NATS_URL: broker.server.url });
+  const others = TEST_PRINCIPALS.filter((principal) => principal.kind !== 'worker');
+  const principals = others.map((principal) => ({ principal, password: PASSWORD }));
+  await broker.server.reload(toNatsServerConfig({ principals, roles: TEST_ROLES }));
+  expect((await service.exited).code).toBe(1);
+  expect(scheduler.heartbeats.length).toBeGreaterThan(0);
+});
+
+test('a rejection nobody handled is logged and ends the process with 1', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+  await using service = await start({ NATS_URL: broker.server.url });
+  await scheduler.ring('analyzer', scheduler.attempt(), { input: { ms: 10_000, forget: true } });
+  expect((await service.exited).code).toBe(1);
+  expect(service.lastLines(20).join('\n')).toContain('nobody awaits this');
+});
+
+test('wrong credentials and a faulty configuration: exit 1, the remedy on the terminal', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  const url = broker.server.url;
+  const ends = async (env: Record<string, string>) => {
+    const service = await start(env, false);
+    const { code } = await service.exited;
+    return [code, service.lastLines(20).join('\n')] as const;
+  };
+  const [wrong, text] = await ends({ NATS_URL: url, NATS_PASSWORD: 'not-the-password' });
+  expect([wrong, text]).toEqual([1, expect.stringContaining('check NATS_USER and NATS_PASSWORD')]);
+  expect(text).not.toContain('not-the-password');
+  const [faulty, list] = await ends({ SLOTS: '1e9' });
+  expect([faulty, list]).toEqual([1, expect.stringMatching(/NATS_URL is missing[\s\S]*SLOTS must be a whole number/)]);
+});

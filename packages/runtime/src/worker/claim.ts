@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { AppError, type AttemptRef, type ClaimAnswer, type Fence } from '@cleanslate/contracts';
+
+/** Why a run is stopped from outside. Only `timeout` and `drain` still report. */
+export type StopReason = 'lost' | 'cancelled' | 'timeout' | 'drain';
+
+/**
+ * What is left of a claim whose report is stored: the slot is free, and heartbeats name it until the ledger says that it is settled. There
+ * may be thousands of them, so it holds no more than a repetition of the report needs.
+ */
+export type ReportedClaim = {
+  readonly fence: Fence;
+  readonly body: Uint8Array;
+  readonly trace: Readonly<Record<string, string>>;
+  storedAt: number;
+  /** How often it was said again. */
+  repeats: number;
+};
+
+/** One attempt in this worker's hands. `asking`: the ledger has not granted it yet. `running`: executing, or its report is not stored yet. */
+export class Claim {
+  readonly fence: Fence;
+  state: 'asking' | 'running' = 'asking';
+  /** Headers to pass on: trace context, of the doorbell and then of the step's own span. */
+  trace: Readonly<Record<string, string>>;
+  readonly #abort = new AbortController();
+  #endsAt = Number.POSITIVE_INFINITY;
+  #stopped: StopReason | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(fence: Fence, trace: Readonly<Record<string, string>>) {
+    this.fence = fence;
+    this.trace = trace;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get stopped(): StopReason | undefined {
+    return this.#stopped;
+  }
+
+  /** Milliseconds left, never negative. */
+  remainingMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
+  }
+
+  granted(answer: ClaimAnswer): void {
+    this.state = 'running';
+    if (answer.remainingMs !== undefined) this.limit(answer.remainingMs);
+  }
+
+  /** Ends the run after `ms`, if nothing ends it sooner. */
+  limit(ms: number): void {
+    const endsAt = performance.now() + Math.max(0, ms);
+    if (endsAt >= this.#endsAt) return;
+    this.#endsAt = endsAt;
+    clearTimeout(this.#timer);
+    // Longer than Node's timers reach: the ledger's own due-time ends it.
+    if (ms < 2 ** 31) this.#timer = setTimeout(() => this.stop('timeout'), Math.max(0, ms));
+  }
+
+  stop(reason: StopReason): void {
+    if (this.#stopped !== undefined) {
+      // A claim that is gone must not be reported, whatever stopped it first.
+      if (reason === 'lost' || reason === 'cancelled') this.#stopped = reason;
+      return;
+    }
+    this.#stopped = reason;
+    this.#abort.abort(toStopError(reason));
+  }
+
+  ended(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+export function toStopError(reason: StopReason): AppError {
+  if (reason === 'cancelled') return new AppError('CANCELLED', 'the task was cancelled');
+  if (reason === 'lost') return new AppError('STALE_ATTEMPT', 'the claim on this attempt no longer holds');
+  if (reason === 'timeout')
+    return new AppError('ATTEMPT_TIMEOUT', 'the attempt reached its timeout or the task its deadline');
+  return new AppError('CANCELLED', 'the worker is shutting down; the step is handed back', {
+    disposition: 'retryable',
+  });
+}
+
+export function attemptKey({ epoch, tenantId, taskId, stepId, attempt }: AttemptRef): string {
+  return `${epoch}/${tenantId}/${taskId}/${stepId}/${attempt}`;
+}
+
+/** The same for the same worker incarnation and attempt, so that asking again can't make a second claim. */
+export function toClaimId(workerId: string, attempt: AttemptRef): string {
+  return `${workerId}:${hash(attemptKey(attempt))}`;
+}
+
+export function toCandidateId(fence: Fence, n: number): string {
+  return `cand-${hash(`${attemptKey(fence)}/${fence.claimId}`)}-${n}`;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}

@@ -1,0 +1,58 @@
+import { startTestBroker, type TestBroker, until } from '@cleanslate/bus/testing';
+import { startNatsServer } from '@cleanslate/infra';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sleep, startTestWorker, testExecutor } from './test-worker.ts';
+
+let broker: TestBroker<Awaited<ReturnType<typeof startNatsServer>>>;
+beforeAll(async () => {
+  broker = await startTestBroker(startNatsServer);
+});
+afterAll(() => broker[Symbol.asyncDispose]());
+
+const steps = testExecutor(async ({ input, signal }) => {
+  const ms = Number(input['ms']);
+  await Promise.race([
+    sleep(ms),
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  ]);
+  return { ms };
+});
+const deaf = testExecutor(() => new Promise(() => undefined));
+
+test('what fits into the grace period finishes; the rest is handed back with a stored report', async () => {
+  await using kit = await startTestWorker(broker, [steps], { graceMs: 1_000, slots: 2 });
+  const { scheduler, worker } = kit;
+  const [short, long, waiting] = [scheduler.attempt(), scheduler.attempt(), scheduler.attempt()];
+  await scheduler.ring('analyzer', short, { input: { ms: 600 } });
+  await scheduler.ring('analyzer', long, { input: { ms: 60_000 } });
+  await until(() => scheduler.claims.length === 2, 'both claimed');
+  await sleep(100);
+  await scheduler.ring('analyzer', waiting, { input: { ms: 1 } });
+  const started = performance.now();
+  await Promise.all([worker.drain(), worker.drain()]);
+  expect(performance.now() - started).toBeLessThan(2_500);
+  await until(() => scheduler.reports.length === 2, 'both reports');
+  expect(scheduler.reportsOf(short.taskId)).toMatchObject([{ outcome: 'succeeded' }]);
+  expect(scheduler.reportsOf(long.taskId)).toEqual([{ outcome: 'released', reason: 'drain' }]);
+  expect(scheduler.reportsOf(waiting.taskId)).toEqual([]);
+  expect(scheduler.claims.length).toBe(2);
+  // Nobody dispatches to a worker that leaves.
+  await until(() => scheduler.heartbeats.at(-1)?.slots === 0, 'slots withdrawn');
+  await using next = await startTestWorker(broker, [steps], {
+    bus: await broker.connect({ kind: 'worker', role: 'analyzer' }),
+  });
+  await until(
+    () => [...scheduler.reports, ...next.scheduler.reports].length === 3,
+    'the waiting one, by another worker',
+  );
+});
+
+test('an executor that ignores its signal is handed back too', async () => {
+  await using kit = await startTestWorker(broker, [deaf], { graceMs: 100 });
+  const { scheduler, worker } = kit;
+  await scheduler.ring('analyzer', scheduler.attempt());
+  await until(() => scheduler.heartbeats.at(-1)?.running.length === 1, 'running');
+  await worker.drain();
+  await until(() => scheduler.reports.length === 1, 'the report');
+  expect(scheduler.reports[0]?.data).toEqual({ outcome: 'released', reason: 'drain' });
+});

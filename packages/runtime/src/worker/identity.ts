@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto';
+import type { EnvelopeAttributes } from '@cleanslate/contracts';
+
+/** Claims and heartbeats carry the work of many tenants; their envelope names none of them. */
+const SYSTEM_TENANT = 'system';
+
+/** Who a worker process is: a new one with every start, so that the claims of a crashed one are never taken for its own. */
+export type WorkerIdentity = {
+  readonly role: string;
+  readonly workerId: string;
+  readonly source: string;
+  /** Attributes of a message that is about the worker, not about one tenant. */
+  readonly envelope: () => EnvelopeAttributes;
+};
+
+export function newWorkerIdentity(role: string): WorkerIdentity {
+  const workerId = `${role}-${randomBytes(6).toString('hex')}`;
+  const source = `/services/${role}/${workerId}`;
+  let n = 0;
+  const envelope = () => ({
+    id: `${workerId}:${++n}`,
+    source,
+    time: new Date().toISOString(),
+    tenantid: SYSTEM_TENANT,
+  });
+  return { role, workerId, source, envelope };
+}

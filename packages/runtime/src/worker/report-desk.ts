@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bus, backoffMs, type Publisher } from '@cleanslate/bus';
+import { isAppError, type StepReport, subjects, toReportId } from '@cleanslate/contracts';
+import type { Logger } from '../log/logger.ts';
+import type { Claim, ReportedClaim } from './claim.ts';
+import { encodeReport } from './step-report.ts';
+import { tooLarge } from './step-runner.ts';
+
+export type ReportDeskOptions = {
+  readonly bus: Bus;
+  readonly publisher: Publisher;
+  readonly role: string;
+  readonly source: string;
+  readonly logger: Logger;
+};
+
+const AGAIN = { firstMs: 500, maxMs: 10_000 };
+
+/** Stores reports. One that can't be stored keeps its claim: it is tried again for as long as the process lives. */
+export class ReportDesk {
+  readonly #options: ReportDeskOptions;
+  readonly #giveUp = new AbortController();
+
+  constructor(options: ReportDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to the stored bytes once the PubAck came; to undefined when `giveUp` ended it. Never rejects. */
+  async store(claim: Claim, report: StepReport): Promise<Uint8Array | undefined> {
+    const { bus, source, logger } = this.#options;
+    let body = encodeReport(claim.fence, source, report);
+    if (body.length > bus.maxPayload - 4 * 1024) body = encodeReport(claim.fence, source, tooLarge(body.length));
+    for (let tries = 1; !this.#giveUp.signal.aborted; tries++) {
+      try {
+        await this.#publish(claim, body, { saying: 1 });
+        return body;
+      } catch (error) {
+        // Refused for good (a permission, most likely): someone will repair it, and the work is done.
+        if (!this.#giveUp.signal.aborted) logger.error({ err: error, task: claim.fence.taskId }, 'report not stored');
+        const tooBig = isAppError(error) && error.code === 'PAYLOAD_TOO_LARGE';
+        if (tooBig) body = encodeReport(claim.fence, source, tooLarge(body.length));
+        await sleep(backoffMs(tries, AGAIN), undefined, { signal: this.#giveUp.signal }).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * Says a stored report once more, where the ledger keeps silent about it. First under the same message id: a scheduler that is merely behind must not get it twice.
+   * Then as another saying: the stream may have lost the first one and remember its id.
+   */
+  async repeat(claim: ReportedClaim): Promise<void> {
+    claim.storedAt = performance.now();
+    claim.repeats++;
+    await this.#publish(claim, claim.body, { giveUpAfterMs: 10_000, saying: claim.repeats }).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error, task: claim.fence.taskId }, 'report not repeated');
+    });
+  }
+
+  /** Ends the tries of reports that are not stored: the process is about to exit. */
+  giveUp(): void {
+    this.#giveUp.abort();
+  }
+
+  async #publish(
+    claim: Pick<Claim, 'fence' | 'trace'>,
+    body: Uint8Array,
+    { saying, giveUpAfterMs }: { readonly saying: number; readonly giveUpAfterMs?: number },
+  ): Promise<void> {
+    const { tenantId, taskId } = claim.fence;
+    const publication = {
+      stream: 'REPORTS',
+      subject: subjects.report(this.#options.role, tenantId, taskId),
+      body,
+      messageId: toReportId(claim.fence, saying),
+      headers: claim.trace,
+    };
+    const { signal } = this.#giveUp;
+    await this.#options.publisher.publish(
+      publication,
+      giveUpAfterMs === undefined ? { signal } : { signal, giveUpAfterMs },
+    );
+  }
+}

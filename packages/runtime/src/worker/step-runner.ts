@@ -1,0 +1,149 @@
+import type { PulledMessage } from '@cleanslate/bus';
+import {
+  AppError,
+  isAppError,
+  type JsonObject,
+  type StepReport,
+  type StepRun,
+  type Usage,
+} from '@cleanslate/contracts';
+import type { ModelUsage } from '@cleanslate/llm';
+import type { Executor } from '../executor/executor.ts';
+import type { BreakerBoard } from './breaker-board.ts';
+import { type Claim, toStopError } from './claim.ts';
+import { readCommand } from './doorbell.ts';
+import { type ObjectStore, resolveObjects } from './objects.ts';
+import { makeStepContext, type OpenContext, type StepServices } from './step-context.ts';
+import { toReportedError, toTravellingOutput } from './step-report.ts';
+
+export type StepRunnerOptions = StepServices & {
+  readonly executors: ReadonlyMap<string, Executor>;
+  readonly breakers: Pick<BreakerBoard, 'enter'>;
+  readonly objects: ObjectStore;
+  /** Largest body of a report. */
+  readonly maxBytes: () => number;
+  /** How long a stopped executor may take to notice. Milliseconds, default 5 s; then its slot is freed without it. */
+  readonly abandonMs?: number;
+  readonly onAbandoned: (claim: Claim) => void;
+};
+
+export type StepResult = {
+  /** Undefined: the claim is gone, there is nothing to say. */
+  readonly report: StepReport | undefined;
+  readonly executor: string;
+  readonly durationMs: number;
+};
+
+/** Not ours to judge: another version of this worker may read it. */
+const COME_BACK_MS = 10_000;
+const ABANDONED = Symbol('abandoned');
+
+/** Runs one attempt and says how it ended. Never throws, whatever the body holds and the executor does. `read`: its command, where it was read before. */
+export async function runStep(
+  options: StepRunnerOptions,
+  claim: Claim,
+  message: Pick<PulledMessage, 'data'>,
+  read?: StepRun,
+): Promise<StepResult> {
+  const startedAt = performance.now();
+  const result = (report: StepReport | undefined, executor = 'unknown'): StepResult => {
+    return { report, executor, durationMs: elapsedMs(startedAt) };
+  };
+  let command: StepRun;
+  try {
+    command = read ?? readCommand(message.data, claim.fence);
+  } catch (error) {
+    return result(toUnreadable(error, message.data, options.maxBytes()));
+  }
+  const executor = options.executors.get(command.executor);
+  if (executor === undefined) {
+    return result({ outcome: 'released', reason: 'UNKNOWN_EXECUTOR', dueInMs: COME_BACK_MS }, command.executor);
+  }
+  const pass = options.breakers.enter(command.executor);
+  if (!('end' in pass)) return result({ outcome: 'failed', error: pass }, command.executor);
+  if (executor.timeoutMs !== undefined) claim.limit(executor.timeoutMs);
+  const open = makeStepContext(options, claim, command, executor.pure);
+  const usage = () => toUsage(startedAt, open.modelUsage());
+  const work = execute(options, claim, command, executor, open).then(
+    (done): StepReport => ({ outcome: 'succeeded', ...done, usage: usage() }),
+    (error: unknown) => toFailure(claim, error, message.data, usage(), options.maxBytes()),
+  );
+  const ended = await Promise.race([work, whenAbandoned(claim, options.abandonMs ?? 5_000)]);
+  if (ended === ABANDONED) options.onAbandoned(claim);
+  const report = ended === ABANDONED ? toStopReport(claim, usage()) : ended;
+  const gone = claim.stopped === 'lost' || claim.stopped === 'cancelled';
+  pass.end(gone ? undefined : report);
+  return result(gone ? undefined : report, command.executor);
+}
+
+async function execute(
+  options: StepRunnerOptions,
+  claim: Claim,
+  command: StepRun,
+  executor: Executor,
+  { context, candidates, storeSessions, end }: OpenContext,
+): Promise<{ readonly output: JsonObject; readonly candidates: string[] }> {
+  const { signal, fence } = claim;
+  try {
+    const input = await resolveObjects(options.objects, fence.tenantId, command.input, signal);
+    const output = await executor.execute(context, input);
+    const travelling = await toTravellingOutput(output, fence.tenantId, options.objects, signal);
+    const proposed = await candidates();
+    // Last of all: what is said in a session is said by a step that succeeded.
+    await storeSessions();
+    return { output: travelling, candidates: proposed };
+  } finally {
+    end();
+  }
+}
+
+function toFailure(claim: Claim, error: unknown, body: Uint8Array, usage: Usage, maxBytes: number): StepReport {
+  if (claim.stopped === 'timeout' || claim.stopped === 'drain') return toStopReport(claim, usage);
+  const report = { outcome: 'failed' as const, error: toReportedError(error), usage };
+  // An input that breaks the contract is a message to look at, and to repair, as much as one that is no JSON.
+  const unreadable = isAppError(error) && error.code === 'SCHEMA_MISMATCH';
+  return unreadable ? { ...report, ...toRaw(body, maxBytes) } : report;
+}
+
+function toStopReport(claim: Claim, usage: Usage): StepReport {
+  if (claim.stopped === 'drain') return { outcome: 'released', reason: 'drain' };
+  return { outcome: 'failed', error: toStopError(claim.stopped ?? 'timeout').toBody(), usage };
+}
+
+function toUnreadable(error: unknown, body: Uint8Array, maxBytes: number): StepReport {
+  if (isAppError(error) && error.code === 'UNSUPPORTED_VERSION') {
+    return { outcome: 'released', reason: 'UNSUPPORTED_VERSION', dueInMs: COME_BACK_MS };
+  }
+  const reported = toReportedError(error, 'UNPARSEABLE');
+  return { outcome: 'failed', error: { ...reported, disposition: 'terminal' }, ...toRaw(body, maxBytes) };
+}
+
+/** Base64 takes a third more room than the bytes; what doesn't fit is cut, and the letter says so by its length. */
+function toRaw(body: Uint8Array, maxBytes: number): { raw: string } {
+  const room = Math.floor(((maxBytes - 64 * 1024) * 3) / 4);
+  return { raw: Buffer.from(body.subarray(0, room)).toString('base64') };
+}
+
+function toUsage(startedAt: number, { requests, promptTokens, completionTokens }: ModelUsage): Usage {
+  const tokens = requests === 0 ? {} : { inputTokens: promptTokens, outputTokens: completionTokens };
+  return { durationMs: elapsedMs(startedAt), ...tokens };
+}
+
+/** To the microsecond: more digits say nothing and travel with every report. */
+function elapsedMs(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 1_000) / 1_000;
+}
+
+/** Settles some time after the claim was stopped; an executor that ignores its signal must not hold the slot for ever. */
+function whenAbandoned(claim: Claim, afterMs: number): Promise<typeof ABANDONED> {
+  return new Promise((resolve) => {
+    const wait = () => setTimeout(() => resolve(ABANDONED), afterMs).unref();
+    if (claim.signal.aborted) wait();
+    else claim.signal.addEventListener('abort', wait, { once: true });
+  });
+}
+
+export function tooLarge(bytes: number): StepReport {
+  const error = new AppError('RESULT_TOO_LARGE', `the report of ${bytes} bytes is larger than the broker takes`);
+  return { outcome: 'failed', error: error.toBody() };
+}

@@ -1,0 +1,94 @@
+import type { FactView, Pin } from '@cleanslate/contracts';
+import type { Tx } from '../database.ts';
+import { FACT_COLUMNS, type FactRow, REDACTED, toDoubtColumns, toFactView, toViewAtPin } from './fact-row.ts';
+
+// Row-level security lets indexes and statistics serve leakproof operators only: plain comparisons, not LIKE nor those of ranges.
+const LAST_CHARACTER = '\u{10ffff}';
+const DEFAULT_LIMIT = 200;
+
+const DOUBTS = toDoubtColumns('$3');
+const FROM_AT_PIN = `
+  FROM knowledge.fact_versions v
+  LEFT JOIN knowledge.adjustments a
+    ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND a.revisions @> $3::bigint`;
+const AT_PIN =
+  'v.valid_from <= $2::timestamptz AND v.valid_until > $2 AND v.revision_from <= $3 AND v.revision_until > $3';
+
+/** The version that holds at the pin, if any; of one that was redacted since, the tombstone. */
+export async function findFactAt(
+  tx: Tx,
+  tenantId: string,
+  pin: Pin,
+  knowledgeId: string,
+): Promise<FactView | undefined> {
+  const { rows } = await tx.query<FactRow>(
+    `SELECT ${FACT_COLUMNS}, ${REDACTED}, ${DOUBTS} ${FROM_AT_PIN} WHERE v.tenant_id = $1 AND v.knowledge_id = $4 AND ${AT_PIN}`,
+    [tenantId, pin.validAt, pin.revision, knowledgeId],
+  );
+  return rows[0] === undefined ? undefined : toViewAtPin(rows[0]);
+}
+
+/** The versions of these facts that hold at the pin, by knowledge id; facts without one, and what was redacted, are left out. */
+export async function findFactsAt(
+  tx: Tx,
+  tenantId: string,
+  pin: Pin,
+  knowledgeIds: readonly string[],
+): Promise<FactView[]> {
+  const { rows } = await tx.query<FactRow>(
+    `SELECT ${FACT_COLUMNS}, ${DOUBTS} ${FROM_AT_PIN} WHERE v.tenant_id = $1 AND v.knowledge_id = ANY ($4) AND ${AT_PIN} AND v.redacted_revision IS NULL ORDER BY v.knowledge_id`,
+    [tenantId, pin.validAt, pin.revision, knowledgeIds],
+  );
+  return rows.map(toViewAtPin);
+}
+
+export type FactListing = {
+  /** Facts whose knowledge id begins so. */
+  readonly idPrefix?: string;
+  /** Facts whose assertion's subject begins so, byte by byte. */
+  readonly subjectPrefix?: string;
+  /** Knowledge id of the last fact of the page before. */
+  readonly after?: string;
+  /** What a person confirmed comes before the rest, so that no number of candidates can crowd it out of the page. Not with `after`. Default false. */
+  readonly confirmedFirst?: boolean;
+  /** Default 200. */
+  readonly limit?: number;
+};
+
+/** A page of all facts that hold at the pin, by knowledge id; without what was redacted. */
+export async function listFactsAt(tx: Tx, tenantId: string, pin: Pin, listing: FactListing = {}): Promise<FactView[]> {
+  const { idPrefix = '', subjectPrefix = null, after = '', confirmedFirst = false, limit = DEFAULT_LIMIT } = listing;
+  const { rows } = await tx.query<FactRow>(
+    `SELECT ${FACT_COLUMNS}, ${DOUBTS} ${FROM_AT_PIN}
+     WHERE v.tenant_id = $1 AND v.knowledge_id > $4 AND v.knowledge_id >= $5 AND v.knowledge_id < $5 || $6
+       AND ($7::text IS NULL OR (v.subject >= $7 AND v.subject < $7 || $6)) AND ${AT_PIN} AND v.redacted_revision IS NULL
+     ORDER BY ${confirmedFirst ? "v.source_type <> 'human_confirmed', " : ''}v.knowledge_id LIMIT $8`,
+    [tenantId, pin.validAt, pin.revision, after, idPrefix, LAST_CHARACTER, subjectPrefix, limit],
+  );
+  return rows.map(toViewAtPin);
+}
+
+/** All versions of a fact, oldest first, also those no longer believed; weight and importance as first written. */
+export async function findFactHistory(tx: Tx, tenantId: string, knowledgeId: string): Promise<FactView[]> {
+  const { rows } = await tx.query<FactRow>(
+    `SELECT ${FACT_COLUMNS}, ${REDACTED} FROM knowledge.fact_versions v LEFT JOIN knowledge.adjustments a ON false
+     WHERE v.tenant_id = $1 AND v.knowledge_id = $2 ORDER BY v.version`,
+    [tenantId, knowledgeId],
+  );
+  return rows.map(toFactView);
+}
+
+/** Versions by reference, whenever they hold: what a validator checks citations with. */
+export async function findFactVersions(
+  tx: Tx,
+  tenantId: string,
+  refs: readonly { readonly knowledgeId: string; readonly version: number }[],
+): Promise<FactView[]> {
+  const { rows } = await tx.query<FactRow>(
+    `SELECT ${FACT_COLUMNS} FROM unnest($2::text[], $3::int[]) AS r (knowledge_id, version)
+     JOIN knowledge.fact_versions v ON v.tenant_id = $1 AND v.knowledge_id = r.knowledge_id AND v.version = r.version
+     LEFT JOIN knowledge.adjustments a ON false ORDER BY v.knowledge_id, v.version`,
+    [tenantId, refs.map((ref) => ref.knowledgeId), refs.map((ref) => ref.version)],
+  );
+  return rows.map(toFactView);
+}

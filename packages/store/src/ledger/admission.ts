@@ -1,0 +1,103 @@
+import type { Tx } from '../database.ts';
+import type { TaskKey } from './rows.ts';
+
+/** Steps of one tenant and workflow that may go to one role. */
+export type LineName = { readonly role: string; readonly tenantId: string; readonly workflow: string };
+
+export type Line = LineName & {
+  /** Steps of it were ready before this transaction. */
+  readonly waits: boolean;
+  /** Announced by the workers of the role. */
+  readonly slots: number;
+  /** The tenant that the role let a step out for last. */
+  readonly turn: string | null;
+  readonly tenantLimit: number | null;
+  readonly workflowLimit: number | null;
+};
+
+export type Room = {
+  /** Every line in which a step waits, and those asked for. */
+  readonly lines: readonly Line[];
+  /** Steps dispatched or executing. */
+  readonly inFlight: readonly (LineName & { readonly steps: number })[];
+};
+
+/**
+ * What there is to admit, and room for it. Takes the admission lock to the end of the transaction, so that two schedulers can't give the same room away; undefined when
+ * another one has it. Never waits for it: tasks are locked by now. Costs one index probe per line, however many steps wait in it.
+ */
+export async function takeRoom(tx: Tx, asked: readonly LineName[]): Promise<Room | undefined> {
+  const [locked, lines, inFlight] = await Promise.all([
+    tx.query<{ locked: boolean }>(`SELECT pg_try_advisory_xact_lock(hashtext('ledger.admission')) AS locked`),
+    tx.query<Line>(
+      `WITH RECURSIVE waiting AS (
+         (SELECT role, tenant_id, workflow FROM ledger.steps WHERE phase = 'ready' ORDER BY role, tenant_id, workflow LIMIT 1)
+         UNION ALL
+         SELECT next.* FROM waiting w CROSS JOIN LATERAL (
+           SELECT s.role, s.tenant_id, s.workflow FROM ledger.steps s
+           WHERE s.phase = 'ready' AND (s.role, s.tenant_id, s.workflow) > (w.role, w.tenant_id, w.workflow) ORDER BY s.role, s.tenant_id, s.workflow LIMIT 1
+         ) next
+       ), line AS (
+         SELECT role, tenant_id, workflow, bool_or(waits) AS waits FROM (
+           SELECT *, true AS waits FROM waiting UNION ALL SELECT *, false FROM unnest($1::text[], $2::text[], $3::text[]) AS a(role, tenant_id, workflow)
+         ) l GROUP BY 1, 2, 3
+       )
+       SELECT l.role, l.tenant_id AS "tenantId", l.workflow, l.waits,
+         (SELECT coalesce(sum(slots), 0)::int4 FROM ledger.workers w WHERE w.role = l.role) AS slots,
+         (SELECT t.tenant_id FROM ledger.turns t WHERE t.role = l.role) AS turn,
+         (SELECT max_running FROM ledger.limits m WHERE m.tenant_id = l.tenant_id AND m.workflow = '') AS "tenantLimit",
+         (SELECT max_running FROM ledger.limits m WHERE m.tenant_id = l.tenant_id AND m.workflow = l.workflow AND m.workflow <> '') AS "workflowLimit"
+       FROM line l`,
+      [asked.map((line) => line.role), asked.map((line) => line.tenantId), asked.map((line) => line.workflow)],
+    ),
+    tx.query<LineName & { steps: number }>(
+      `SELECT role, tenant_id AS "tenantId", workflow, count(*)::int4 AS steps FROM ledger.steps
+       WHERE phase IN ('dispatched', 'executing') GROUP BY role, tenant_id, workflow`,
+    ),
+  ]);
+  return locked.rows[0]?.locked === true ? { lines: lines.rows, inFlight: inFlight.rows } : undefined;
+}
+
+export type ReadyStep = TaskKey &
+  LineName & {
+    readonly stepId: string;
+    /** 0 low, 1 normal, 2 high. */
+    readonly priority: number;
+    readonly readyAt: number;
+  };
+
+/** The heads of lines: of each priority those that have been ready longest, at most `limit`. */
+export async function findReady(tx: Tx, lines: readonly LineName[], limit: number): Promise<readonly ReadyStep[]> {
+  const { rows } = await tx.query<LineName & { taskId: string; stepId: string; priority: number; readyAt: Date }>(
+    `SELECT s.role, s.tenant_id AS "tenantId", s.workflow, t.task_id AS "taskId", s.step_id AS "stepId", s.priority, s.ready_at AS "readyAt"
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS l(role, tenant_id, workflow) CROSS JOIN unnest('{0,1,2}'::int2[]) AS p(priority) CROSS JOIN LATERAL (
+       SELECT * FROM ledger.steps st WHERE st.phase = 'ready' AND st.role = l.role AND st.tenant_id = l.tenant_id AND st.workflow = l.workflow
+         AND st.priority = p.priority ORDER BY st.role, st.tenant_id, st.workflow, st.priority, st.ready_at LIMIT $4
+     ) s JOIN ledger.tasks t USING (task_seq)`,
+    [lines.map((line) => line.role), lines.map((line) => line.tenantId), lines.map((line) => line.workflow), limit],
+  );
+  return rows.map((row) => ({ ...row, readyAt: row.readyAt.getTime() }));
+}
+
+export async function saveTurns(tx: Tx, turns: ReadonlyMap<string, string>): Promise<void> {
+  if (turns.size === 0) return;
+  await tx.query(
+    `INSERT INTO ledger.turns (role, tenant_id) SELECT * FROM unnest($1::text[], $2::text[])
+     ON CONFLICT (role) DO UPDATE SET tenant_id = excluded.tenant_id`,
+    [[...turns.keys()], [...turns.values()]],
+  );
+}
+
+/** A step that waited once is looked at again this much later: a new one tells within seconds that admission stands still, and old ones must not become its main load. */
+const LOOK_AGAIN_MS = 300_000;
+const LOOKS = 1_000;
+
+/** Ready steps that stay behind were looked at: their due time is the next look. */
+export async function setNextLooks(tx: Tx): Promise<void> {
+  await tx.query(
+    `UPDATE ledger.steps s SET due_at = now() + make_interval(secs => $1::float8 / 1000)
+     FROM (SELECT task_seq, step_id FROM ledger.steps WHERE look_at <= now() AND phase = 'ready' AND due_at <= now() ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED) late
+     WHERE s.task_seq = late.task_seq AND s.step_id = late.step_id`,
+    [LOOK_AGAIN_MS, LOOKS],
+  );
+}

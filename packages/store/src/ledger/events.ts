@@ -1,0 +1,96 @@
+import type { Outgoing } from '@cleanslate/domain';
+import type { Tx } from '../database.ts';
+import { toLines, toTextArray } from './arrays.ts';
+
+export type NumberedEvent = {
+  readonly position: number;
+  readonly tenantId: string;
+  readonly taskId: string;
+  /** The CloudEvents JSON without its `sequence`. */
+  readonly text: string;
+  /** Of the task. */
+  readonly traceparent: string | null;
+};
+
+/** Held by whoever gives out positions, to the end of the transaction. */
+export async function tryEventLock(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtext('ledger.events')) AS locked`,
+  );
+  return rows[0]?.locked === true;
+}
+
+/**
+ * Inserts events in the transaction that they tell of, and numbers them where nobody else is numbering: positions are then given out in the order of commits, since
+ * the lock is held until this one. Without a number (undefined) they wait for `numberEvents`; so do those behind them, or a task's events could change places.
+ */
+export async function insertEvents(
+  tx: Tx,
+  events: readonly Extract<Outgoing, { kind: 'event' }>[],
+): Promise<readonly NumberedEvent[] | undefined> {
+  if (events.length === 0) return [];
+  const texts = events.map((event) => JSON.stringify(event.envelope));
+  const { rows } = await tx.query<{ base: number }>(
+    `WITH leader AS MATERIALIZED (
+       UPDATE ledger.meta SET position = position + $4::int8
+       WHERE NOT EXISTS (SELECT FROM ledger.events WHERE position IS NULL) AND pg_try_advisory_xact_lock(hashtext('ledger.events')) RETURNING position - $4::int8 AS base
+     ), inserted AS (
+       INSERT INTO ledger.events (position, tenant_id, task_id, envelope)
+       SELECT leader.base + e.n, e.tenant_id, e.task_id, e.envelope
+       FROM unnest($1::text[], $2::text[], string_to_array($3, E'\n')::json[]) WITH ORDINALITY AS e(tenant_id, task_id, envelope, n) LEFT JOIN leader ON true
+     )
+     SELECT base FROM leader`,
+    [
+      toTextArray(events.map((event) => event.tenantId)),
+      toTextArray(events.map((event) => event.taskId)),
+      toLines(texts),
+      events.length,
+    ],
+  );
+  const base = rows[0]?.base;
+  if (base === undefined) return undefined;
+  return events.map(({ tenantId, taskId, traceparent }, i) => {
+    return { position: base + i + 1, tenantId, taskId, traceparent, text: texts[i] ?? '' };
+  });
+}
+
+/** Numbers committed events gaplessly, in the order in which they are first read here (not that of their ids: a lower id may commit later). */
+export async function numberEvents(tx: Tx, limit: number): Promise<void> {
+  await tx.query(
+    `WITH fresh AS (
+       SELECT event_id, row_number() OVER (ORDER BY event_id) AS n FROM (SELECT event_id FROM ledger.events WHERE position IS NULL ORDER BY event_id LIMIT $1) e
+     ), counter AS (
+       UPDATE ledger.meta SET position = position + (SELECT count(*) FROM fresh) WHERE EXISTS (SELECT FROM fresh) RETURNING position
+     )
+     UPDATE ledger.events e SET position = counter.position - (SELECT count(*) FROM fresh) + fresh.n FROM fresh, counter WHERE e.event_id = fresh.event_id`,
+    [limit],
+  );
+}
+
+/** Where publishing stands; undefined where another scheduler publishes just now. Keeps the others out to the end of the transaction. */
+export async function lockPublishing(
+  tx: Tx,
+): Promise<{ readonly published: number; readonly position: number; readonly unnumbered: boolean } | undefined> {
+  const { rows } = await tx.query<{ locked: boolean; published: number; position: number; unnumbered: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtext('ledger.published')) AS locked, published.position AS published, meta.position,
+       EXISTS (SELECT FROM ledger.events WHERE position IS NULL) AS unnumbered FROM ledger.published, ledger.meta`,
+  );
+  const [row] = rows;
+  return row?.locked === true ? row : undefined;
+}
+
+/** Numbered events behind a position, in order. */
+export async function findEventsAfter(tx: Tx, position: number, limit: number): Promise<readonly NumberedEvent[]> {
+  const { rows } = await tx.query<NumberedEvent>(
+    `SELECT e.position, e.tenant_id AS "tenantId", e.task_id AS "taskId", e.envelope::text AS text, t.traceparent
+     FROM ledger.events e LEFT JOIN ledger.tasks t ON t.tenant_id = e.tenant_id AND t.task_id = e.task_id
+     WHERE e.position > $1 ORDER BY e.position LIMIT $2`,
+    [position, limit],
+  );
+  return rows;
+}
+
+/** Published in order, so one number says it. */
+export async function markPublished(tx: Tx, upTo: number): Promise<void> {
+  await tx.query('UPDATE ledger.published SET position = greatest(position, $1)', [upTo]);
+}

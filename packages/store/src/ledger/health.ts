@@ -1,0 +1,79 @@
+import type { Tx } from '../database.ts';
+
+/** Tasks that nothing will ever move (conservation): must be 0. */
+export async function countUnaccounted(tx: Tx): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>('SELECT count(*)::int4 AS n FROM ledger.unaccounted_tasks');
+  return rows[0]?.n ?? 0;
+}
+
+/** Where the ledger stands: its epoch and the last event position it gave out. */
+export async function readHead(tx: Tx): Promise<{ readonly epoch: number; readonly position: number }> {
+  const { rows } = await tx.query<{ epoch: number; position: number }>('SELECT epoch, position FROM ledger.meta');
+  return rows[0] ?? { epoch: 1, position: 0 };
+}
+
+export type LedgerGauges = {
+  readonly outboxRows: number;
+  readonly outboxAgeSeconds: number;
+  readonly unpublishedEvents: number;
+  readonly openLetters: number;
+  /** Of these, the ones that bulk replays leave alone. */
+  readonly parkedLetters: number;
+};
+
+export async function readGauges(tx: Tx): Promise<LedgerGauges> {
+  const { rows } = await tx.query<{
+    outbox_rows: number;
+    outbox_age: number | null;
+    unpublished: number;
+    open_letters: number;
+    parked_letters: number;
+  }>(
+    `SELECT (SELECT count(*) FROM ledger.outbox)::int4 AS outbox_rows, (SELECT extract(epoch FROM now() - min(created_at))::float8 FROM ledger.outbox) AS outbox_age,
+       (SELECT count(*) FROM ledger.events WHERE position IS NULL)::int4 + (SELECT m.position - p.position FROM ledger.meta m, ledger.published p)::int4 AS unpublished, (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open')::int4 AS open_letters,
+       (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open' AND needs_human)::int4 AS parked_letters`,
+  );
+  const row = rows[0];
+  return {
+    outboxRows: row?.outbox_rows ?? 0,
+    outboxAgeSeconds: row?.outbox_age ?? 0,
+    unpublishedEvents: row?.unpublished ?? 0,
+    openLetters: row?.open_letters ?? 0,
+    parkedLetters: row?.parked_letters ?? 0,
+  };
+}
+
+/**
+ * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue times move by the gap plus one lease:
+ * an outage is not a worker's fault and spends nothing. The task deadline does not move. Returns the gap in milliseconds, 0 where there was none.
+ */
+export async function tick(tx: Tx, gapMs: number, leaseMs: number): Promise<number> {
+  const { rows } = await tx.query<{ gap_ms: number }>(
+    `UPDATE ledger.ticks SET at = now() FROM (SELECT at AS before FROM ledger.ticks FOR UPDATE) old RETURNING (extract(epoch FROM now() - old.before) * 1000)::int8 AS gap_ms`,
+  );
+  const gap = rows[0]?.gap_ms ?? 0;
+  if (gap < gapMs) return 0;
+  await tx.query(
+    `UPDATE ledger.steps SET due_at = CASE WHEN phase = 'executing' THEN due_at + make_interval(secs => $1::float8 / 1000) ELSE due_at END,
+       timeout_at = timeout_at + make_interval(secs => $1::float8 / 1000), queue_expires_at = queue_expires_at + make_interval(secs => $1::float8 / 1000)
+     WHERE look_at IS NOT NULL`,
+    [gap + leaseMs],
+  );
+  return gap;
+}
+
+/** Answers given to control requests, so that the same request id is answered the same again. */
+export async function findReply(tx: Tx, tenantId: string, requestId: string): Promise<unknown> {
+  const { rows } = await tx.query<{ reply: unknown }>(
+    'SELECT reply FROM ledger.requests WHERE tenant_id = $1 AND request_id = $2',
+    [tenantId, requestId],
+  );
+  return rows[0]?.reply;
+}
+
+export async function saveReply(tx: Tx, tenantId: string, requestId: string, reply: unknown): Promise<void> {
+  await tx.query(
+    'INSERT INTO ledger.requests (tenant_id, request_id, reply) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [tenantId, requestId, JSON.stringify(reply)],
+  );
+}

@@ -1,0 +1,87 @@
+export {
+  findReady,
+  type Line,
+  type LineName,
+  type ReadyStep,
+  type Room,
+  saveTurns,
+  setNextLooks,
+  takeRoom,
+} from './admission.ts';
+export { insertMessageLetter, insertStepLetters, letterId, type StepLetter } from './dead-letters.ts';
+export {
+  closeLetters,
+  discardLetter,
+  discardNeedless,
+  findLetter,
+  findLetterForUpdate,
+  findOpenLetters,
+  findReturningMessages,
+  forgetEndedLetters,
+  markReplayed,
+  type ReplayableLetter,
+  type ReturningMessage,
+  returnLetters,
+  setReplaySequence,
+} from './dead-letters-replay.ts';
+export { eraseLetters, eraseObject, findSayingObjects } from './erase-bytes.ts';
+export { eraseOthers, eraseSessions, eraseTask, eraseText, findSayingTasks } from './erase-rows.ts';
+export {
+  beginErasure,
+  findEarlierAttempts,
+  hasEarlierMessages,
+  noteErased,
+  noteLook,
+  type OpenErasure,
+} from './erasures.ts';
+export {
+  findEventsAfter,
+  lockPublishing,
+  markPublished,
+  type NumberedEvent,
+  numberEvents,
+  tryEventLock,
+} from './events.ts';
+export { countUnaccounted, findReply, type LedgerGauges, readGauges, readHead, saveReply, tick } from './health.ts';
+export { type Loaded, loadForUpdate, PlanCache, readEpoch, upsertPlan } from './load.ts';
+export { findObjectBytes, putObjects, type StoredObject, toObject } from './objects.ts';
+export { findLeftOutbox, removeSent } from './outbox.ts';
+export { type RoleQueue, readQueues } from './queues.ts';
+export {
+  answerRepairRequests,
+  countUnaccountedCandidates,
+  findRepairRequests,
+  findStuckTasks,
+  findUnsettledTasks,
+  insertRepairs,
+  type Repair,
+  repairDueTimes,
+  repairSettlements,
+} from './reconcile.ts';
+export { findKnown, type RestoreReport, restoreLedger } from './restore.ts';
+export { keyOf, type StoredAggregate, type TaskKey, toPriorityNumber } from './rows.ts';
+export { type Changes, insertTasks, type OutboxCommand, type Refusal, saveChanges } from './save.ts';
+export {
+  type DueSchedule,
+  deleteSchedule,
+  findScheduleForUpdate,
+  hasDueSchedules,
+  putSchedule,
+  type ScheduleKey,
+  type ScheduleSettings,
+  saveDecision,
+  saveScheduleFault,
+  switchSchedule,
+  takeDueSchedules,
+} from './schedules.ts';
+export { confirmSettlement, type DueSettlement, takeDueSettlements, upsertSettlements } from './settlements.ts';
+export { StateCache } from './state-cache.ts';
+export {
+  findIdleTenants,
+  findKnownSubmits,
+  type KnownSubmit,
+  readKnowledgeRevision,
+  requireActiveTenant,
+} from './submits.ts';
+export { type DueInput, type DueRing, findDueClaims, findDueInputs, findDueRings } from './timers.ts';
+export { applyHeartbeats, forgetSilentWorkers } from './workers.ts';

@@ -1,0 +1,174 @@
+import { Plan } from '@cleanslate/contracts';
+import type { Aggregate } from '@cleanslate/domain';
+import type { Tx } from '../database.ts';
+import {
+  fromStepRow,
+  fromTaskRow,
+  keyOf,
+  type StepRow,
+  type StoredAggregate,
+  type TaskKey,
+  type TaskRow,
+} from './rows.ts';
+import type { StateCache } from './state-cache.ts';
+
+export type LoadOptions = {
+  /** Leave out tasks that another transaction holds, instead of waiting: for those that join a batch late, out of id order. */
+  readonly skipLocked?: boolean;
+  /** States that need not be read again. */
+  readonly cache?: StateCache;
+  /** Sends what may share the round trip of the locks: the server comes to it once they are had. */
+  readonly behindLocks?: () => Promise<void>;
+};
+export type Loaded = { readonly now: number; readonly aggregates: ReadonlyMap<string, StoredAggregate> };
+
+/** Plans by hash. They never change, so a process reads each once. */
+export class PlanCache {
+  readonly #plans = new Map<string, Plan>();
+
+  get(planHash: string): Plan | undefined {
+    return this.#plans.get(planHash);
+  }
+
+  add(planHash: string, plan: Plan): void {
+    this.#plans.set(planHash, plan);
+  }
+
+  /** Reads what is missing of `hashes` from the ledger. */
+  async fill(tx: Tx, hashes: readonly string[]): Promise<void> {
+    const missing = hashes.filter((hash) => !this.#plans.has(hash));
+    if (missing.length === 0) return;
+    const { rows } = await tx.query<{ plan_hash: string; plan: unknown }>(
+      'SELECT plan_hash, plan FROM ledger.plans WHERE plan_hash = ANY($1::text[])',
+      [missing],
+    );
+    for (const row of rows) this.#plans.set(row.plan_hash, Plan.parse(row.plan));
+  }
+}
+
+/**
+ * Locks the tasks in id order, then looks at their rows (a second statement on purpose: a snapshot taken before the lock was granted would be stale; it is on its way already, and the
+ * server begins it when the lock is had) and reads those that the cache does not hold. `now` is the database's clock after the locks. Unknown tasks are absent from the result.
+ */
+export async function loadForUpdate(
+  tx: Tx,
+  epoch: number,
+  keys: readonly TaskKey[],
+  plans: PlanCache,
+  options: LoadOptions = {},
+): Promise<Loaded> {
+  const { now, own, versions } = await lockTasks(tx, keys, options);
+  const aggregates = new Map<string, StoredAggregate>();
+  const add = (taskSeq: number, state: Aggregate, version: string) =>
+    aggregates.set(keyOf(state.task), { taskSeq, state, version });
+  const missing: number[] = [];
+  for (const [taskSeq, version] of versions) {
+    const known = options.cache?.find(taskSeq, version);
+    if (known === undefined) missing.push(taskSeq);
+    else add(taskSeq, known, version);
+  }
+  for (const { taskSeq, state } of await readStates(tx, epoch, missing, plans)) {
+    const version = versions.get(taskSeq) ?? '';
+    // Rows of this very transaction may change again under the same version.
+    if (!version.split(/[|,]/).includes(own)) options.cache?.keep(taskSeq, state, version);
+    add(taskSeq, state, version);
+  }
+  return { now, aggregates };
+}
+
+/** All in one order, whoever knows them by which key: two batches must not wait for each other. */
+async function lockTasks(tx: Tx, keys: readonly TaskKey[], options: LoadOptions): Promise<Versions> {
+  const known = new Map<number, TaskKey>();
+  const unknown = new Map<string, TaskKey>();
+  for (const key of keys) {
+    const seq = options.cache?.findSeq(keyOf(key));
+    if (seq === undefined) unknown.set(keyOf(key), key);
+    else known.set(seq, key);
+  }
+  const found = unknown.size === 0 ? [] : await findSeqs(tx, [...unknown.values()]);
+  const seqs = [...known.keys(), ...found];
+  const [locked, read] = await Promise.all([
+    lockSeqs(tx, seqs, options),
+    readVersions(tx, seqs),
+    options.behindLocks?.(),
+  ]);
+  const held = new Set(locked);
+  for (const seq of seqs) if (!held.has(seq)) read.versions.delete(seq);
+  const gone = [...known].filter(([seq]) => !held.has(seq));
+  if (gone.length === 0 || options.skipLocked) return read;
+  // Deleted meanwhile: the same key may be another task by now.
+  for (const [seq] of gone) options.cache?.forget(seq);
+  const anew = await findSeqs(
+    tx,
+    gone.map(([, key]) => key),
+  );
+  return await readVersions(tx, [...locked, ...(await lockSeqs(tx, anew, options))]);
+}
+
+async function lockSeqs(tx: Tx, seqs: readonly number[], { skipLocked }: LoadOptions): Promise<readonly number[]> {
+  if (seqs.length === 0) return [];
+  const { rows } = await tx.query<{ task_seq: number }>(
+    `SELECT task_seq FROM ledger.tasks WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''}`,
+    [seqs],
+  );
+  return rows.map((row) => row.task_seq);
+}
+
+async function findSeqs(tx: Tx, keys: readonly TaskKey[]): Promise<readonly number[]> {
+  const { rows } = await tx.query<{ task_seq: number }>(
+    'SELECT t.task_seq FROM ledger.tasks t JOIN unnest($1::text[], $2::text[]) AS k(tenant_id, task_id) USING (tenant_id, task_id)',
+    [keys.map((key) => key.tenantId), keys.map((key) => key.taskId)],
+  );
+  return rows.map((row) => row.task_seq);
+}
+
+type Versions = { readonly now: number; readonly own: string; readonly versions: Map<number, string> };
+
+/** What `StateCache` tells versions by: the transactions that wrote the rows. */
+async function readVersions(tx: Tx, taskSeqs: readonly number[]): Promise<Versions> {
+  const { rows } = await tx.query<{ now_ms: number; own: string | null; task_seq: number | null; version: string }>(
+    `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms, pg_current_xact_id_if_assigned()::xid::text AS own, t.task_seq,
+       t.xmin::text || '|' || (SELECT coalesce(string_agg(s.xmin::text, ',' ORDER BY s.ordinal), '') FROM ledger.steps s WHERE s.task_seq = t.task_seq) AS version
+     FROM (SELECT 1) one LEFT JOIN ledger.tasks t ON t.task_seq = ANY($1::int8[])`,
+    [taskSeqs],
+  );
+  const versions = new Map<number, string>();
+  for (const row of rows) if (row.task_seq !== null) versions.set(row.task_seq, row.version);
+  return { now: rows[0]?.now_ms ?? 0, own: rows[0]?.own ?? 'none', versions };
+}
+
+async function readStates(
+  tx: Tx,
+  epoch: number,
+  taskSeqs: readonly number[],
+  plans: PlanCache,
+): Promise<readonly StoredAggregate[]> {
+  if (taskSeqs.length === 0) return [];
+  const [tasks, steps] = await Promise.all([
+    tx.query<TaskRow>('SELECT * FROM ledger.tasks WHERE task_seq = ANY($1::int8[])', [taskSeqs]),
+    tx.query<StepRow>('SELECT * FROM ledger.steps WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq, ordinal', [
+      taskSeqs,
+    ]),
+  ]);
+  await plans.fill(tx, [...new Set(tasks.rows.map((row) => row.plan_hash))]);
+  const byTask = Map.groupBy(steps.rows, (row) => row.task_seq);
+  return tasks.rows.flatMap((row) => {
+    const plan = plans.get(row.plan_hash);
+    if (plan === undefined) return [];
+    const state = { epoch, task: fromTaskRow(row), steps: (byTask.get(row.task_seq) ?? []).map(fromStepRow), plan };
+    return [{ taskSeq: row.task_seq, state }];
+  });
+}
+
+export async function upsertPlan(tx: Tx, planHash: string, workflow: string, plan: Plan): Promise<void> {
+  await tx.query('INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+    planHash,
+    workflow,
+    JSON.stringify(plan),
+  ]);
+}
+
+export async function readEpoch(tx: Tx): Promise<number> {
+  const { rows } = await tx.query<{ epoch: number }>('SELECT epoch FROM ledger.meta');
+  return rows[0]?.epoch ?? 1;
+}

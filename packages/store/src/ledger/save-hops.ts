@@ -1,0 +1,80 @@
+import type { TaskState } from '@cleanslate/contracts';
+import { isTransitionAllowed } from '@cleanslate/domain';
+import type { Tx } from '../database.ts';
+import { toNumberArray, toTextArray } from './arrays.ts';
+import type { Changes } from './save.ts';
+
+type Hop = { readonly taskSeq: number; readonly stepId: string | null; readonly states: readonly TaskState[] };
+
+/**
+ * The trigger judges single moves, and a batch may make several of one row (claimed and reported at once; cancelled and retried). Where the last state can't be reached
+ * from the first in one move, those in between are written first, as the transitions tell them: all first ones together, then all second ones.
+ */
+export async function writeHops(tx: Tx, transitions: Changes['transitions']): Promise<void> {
+  const hops = findHops(transitions);
+  const most = Math.max(0, ...hops.map(({ states }) => states.length));
+  // All on their way at once: the server takes statements in the order in which they are sent.
+  await Promise.all(Array.from({ length: most }, (_, i) => writeMoves(tx, hops, i)));
+}
+
+async function writeMoves(tx: Tx, hops: readonly Hop[], i: number): Promise<void> {
+  const moves = hops.flatMap(({ taskSeq, stepId, states }) => {
+    const state = states[i];
+    return state === undefined ? [] : [{ taskSeq, stepId, state }];
+  });
+  await Promise.all([
+    writeStepHops(
+      tx,
+      moves.filter((move) => move.stepId !== null),
+    ),
+    writeTaskHops(
+      tx,
+      moves.filter((move) => move.stepId === null),
+    ),
+  ]);
+}
+
+type Move = { readonly taskSeq: number; readonly stepId: string | null; readonly state: TaskState };
+
+async function writeStepHops(tx: Tx, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return;
+  await tx.query(
+    `UPDATE ledger.steps s SET state = x.state FROM unnest($1::int8[], $2::text[], $3::text[]) AS x(task_seq, step_id, state)
+     WHERE s.task_seq = x.task_seq AND s.step_id = x.step_id`,
+    [
+      toNumberArray(moves.map((move) => move.taskSeq)),
+      toTextArray(moves.map((move) => move.stepId)),
+      toTextArray(moves.map((move) => move.state)),
+    ],
+  );
+}
+
+async function writeTaskHops(tx: Tx, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return;
+  await tx.query(
+    `UPDATE ledger.tasks t SET state = x.state FROM unnest($1::int8[], $2::text[]) AS x(task_seq, state) WHERE t.task_seq = x.task_seq`,
+    [toNumberArray(moves.map((move) => move.taskSeq)), toTextArray(moves.map((move) => move.state))],
+  );
+}
+
+/** Rows whose moves can't be written as one, with the states to pass through. */
+export function findHops(transitions: Changes['transitions']): readonly Hop[] {
+  const chains = new Map<string, { taskSeq: number; stepId: string | null; from: string; to: string[] }>();
+  for (const { taskSeq, stepId, from, to } of transitions) {
+    const key = `${taskSeq}/${stepId ?? ''}`;
+    const chain = chains.get(key);
+    if (chain !== undefined) chain.to.push(to);
+    // A row is inserted as pending, whatever follows in the same batch.
+    else chains.set(key, { taskSeq, stepId, from: from ?? 'pending', to: from === null ? [] : [to] });
+  }
+  return [...chains.values()].flatMap(({ taskSeq, stepId, from, to }) => {
+    const last = to.at(-1);
+    if (
+      last === undefined ||
+      last === from ||
+      isTransitionAllowed(stepId === null ? 'task' : 'step', from as TaskState, last as TaskState)
+    )
+      return [];
+    return [{ taskSeq, stepId, states: to.slice(0, -1) as TaskState[] }];
+  });
+}

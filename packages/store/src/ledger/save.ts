@@ -1,0 +1,195 @@
+import type { Outgoing, Task, TransitionRecord } from '@cleanslate/domain';
+import type { Tx } from '../database.ts';
+import { toLines, toNumberArray, toTextArray } from './arrays.ts';
+import { insertEvents, type NumberedEvent } from './events.ts';
+import { type StoredAggregate, toTaskRecord } from './rows.ts';
+import { writeHops } from './save-hops.ts';
+import { saveSteps } from './save-steps.ts';
+
+/** What a batch changes, collected while it is decided and written with a handful of statements. */
+export type Changes = {
+  /** Tasks as loaded and as they are now; `before` null for a new one (its `taskSeq` comes from `insertTasks`). */
+  readonly aggregates: readonly { readonly before: StoredAggregate | null; readonly after: StoredAggregate }[];
+  readonly transitions: readonly (TransitionRecord & {
+    readonly taskSeq: number;
+    readonly tenantId: string;
+    readonly at: number;
+  })[];
+  readonly outgoing: readonly (Outgoing & { readonly taskSeq: number | null })[];
+  readonly refusals: readonly Refusal[];
+};
+
+export type Refusal = {
+  readonly at: number;
+  readonly tenantId: string;
+  readonly taskId: string;
+  readonly stepId: string | null;
+  readonly attempt: number | null;
+  readonly claimId: string | null;
+  readonly code: string;
+  readonly detail: string;
+};
+
+/** A doorbell committed to the outbox, ready to be published by the process that committed it. */
+export type OutboxCommand = {
+  readonly outboxId: number;
+  readonly stream: string;
+  readonly subject: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly messageId: string;
+};
+
+const TASK_COLUMNS = `task_seq int8, tenant_id text, task_id text, idempotency_key text, body_hash text, submit_id text, workflow text, plan_hash text, state text,
+  priority int2, round int4, round_base int4, input json, result json, error json, pin_valid_at timestamptz, pin_revision int8, deadline timestamptz, deadline_ms int8,
+  traceparent text, forked_from text, created_at timestamptz, updated_at timestamptz`;
+
+/** New tasks; a row whose task id or key exists already (committed by another scheduler meanwhile) is left out of the result. */
+export async function insertTasks(tx: Tx, tasks: readonly Task[]): Promise<ReadonlyMap<string, number>> {
+  if (tasks.length === 0) return new Map();
+  const { rows } = await tx.query<{ task_seq: number; tenant_id: string; task_id: string }>(
+    `INSERT INTO ledger.tasks (tenant_id, task_id, idempotency_key, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input, result, error,
+       pin_valid_at, pin_revision, deadline, deadline_ms, traceparent, forked_from, created_at, updated_at)
+     SELECT tenant_id, task_id, idempotency_key, body_hash, submit_id, workflow, plan_hash, 'pending', priority, round, round_base, input, result, error,
+       pin_valid_at, pin_revision, deadline, deadline_ms, traceparent, forked_from, created_at, updated_at
+     FROM json_to_recordset($1) AS t(${TASK_COLUMNS})
+     ON CONFLICT DO NOTHING RETURNING task_seq, tenant_id, task_id`,
+    [JSON.stringify(tasks.map((task) => toTaskRecord(null, task)))],
+  );
+  return new Map(rows.map((row) => [`${row.tenant_id}/${row.task_id}`, row.task_seq]));
+}
+
+export type Saved = {
+  /** The doorbells, for immediate publishing. */
+  readonly commands: readonly OutboxCommand[];
+  /** With their positions; undefined where they are numbered later. */
+  readonly events: readonly NumberedEvent[] | undefined;
+  /** This transaction, as its rows name it. */
+  readonly xid: string;
+};
+
+/** Writes a decided batch; the statements share one round trip. */
+export async function saveChanges(tx: Tx, changes: Changes): Promise<Saved> {
+  // Sent first, so they are done first.
+  const hops = writeHops(tx, changes.transitions);
+  const [events, commands, xid] = await Promise.all([
+    insertEvents(
+      tx,
+      changes.outgoing.filter((message) => message.kind === 'event'),
+    ),
+    insertOutbox(tx, changes),
+    changes.aggregates.length === 0 ? '' : readXid(tx),
+    updateTasks(tx, changes.aggregates),
+    saveSteps(tx, changes.aggregates),
+    insertTransitions(tx, changes),
+    insertRefusals(tx, changes.refusals),
+    hops,
+  ]);
+  return { commands, events, xid };
+}
+
+async function readXid(tx: Tx): Promise<string> {
+  const { rows } = await tx.query<{ xid: string }>('SELECT pg_current_xact_id()::xid::text AS xid');
+  return rows[0]?.xid ?? '';
+}
+
+async function updateTasks(tx: Tx, changed: Changes['aggregates']): Promise<void> {
+  // A new task was inserted as pending; its first step may have been dispatched in the same batch.
+  const updated = changed.filter(({ before, after }) =>
+    before === null ? after.state.task.state !== 'pending' : before.state.task !== after.state.task,
+  );
+  if (updated.length === 0) return;
+  await tx.query(
+    `UPDATE ledger.tasks t SET state = u.state, round = u.round, round_base = u.round_base, result = u.result, error = u.error, deadline = u.deadline, failing = u.failing, gate = u.gate,
+       gate_expires_at = u.gate_expires_at, updated_at = u.updated_at
+     FROM json_to_recordset($1) AS u(task_seq int8, state text, round int4, round_base int4, result json, error json, deadline timestamptz, failing json, gate json,
+       gate_expires_at timestamptz, updated_at timestamptz)
+     WHERE t.task_seq = u.task_seq`,
+    [JSON.stringify(updated.map(({ after }) => mutableTask(after)))],
+  );
+}
+
+function mutableTask({ taskSeq, state }: StoredAggregate): Record<string, unknown> {
+  const {
+    state: name,
+    round,
+    round_base,
+    result,
+    error,
+    deadline,
+    failing,
+    gate,
+    gate_expires_at,
+    updated_at,
+  } = toTaskRecord(taskSeq, state.task);
+  return {
+    ...{ task_seq: taskSeq, state: name, round, round_base, result, error, deadline },
+    ...{ failing, gate, gate_expires_at, updated_at },
+  };
+}
+
+async function insertTransitions(tx: Tx, { transitions }: Changes): Promise<void> {
+  if (transitions.length === 0) return;
+  const texts = (of: (row: Changes['transitions'][number]) => string | null) => toTextArray(transitions.map(of));
+  const numbers = (of: (row: Changes['transitions'][number]) => number | null) => toNumberArray(transitions.map(of));
+  await tx.query(
+    `INSERT INTO ledger.transitions (at, task_seq, tenant_id, step_id, from_state, to_state, trigger, attempt, spent, round, claim_id, worker, code)
+     SELECT to_timestamp(x."at"::float8 / 1000), x.task_seq, x.tenant_id, x.step_id, x.from_state, x.to_state, x.trigger, x.attempt, x.spent, x.round, x.claim_id, x.worker, x.code
+     FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::int4[], $10::int4[], $11::text[], $12::text[], $13::text[])
+       AS x("at", task_seq, tenant_id, step_id, from_state, to_state, trigger, attempt, spent, round, claim_id, worker, code)`,
+    [
+      numbers((row) => row.at),
+      numbers((row) => row.taskSeq),
+      texts((row) => row.tenantId),
+      texts((row) => row.stepId),
+      texts((row) => row.from),
+      texts((row) => row.to),
+      texts((row) => row.trigger),
+      numbers((row) => row.attempt),
+      numbers((row) => row.spent),
+      numbers((row) => row.round),
+      texts((row) => row.claimId),
+      texts((row) => row.worker),
+      texts((row) => row.code),
+    ],
+  );
+}
+
+export async function insertRefusals(tx: Tx, refusals: readonly Refusal[]): Promise<void> {
+  if (refusals.length === 0) return;
+  await tx.query(
+    `INSERT INTO ledger.refusals (at, tenant_id, task_id, step_id, attempt, claim_id, code, detail)
+     SELECT to_timestamp(x."at" / 1000.0), x."tenantId", x."taskId", x."stepId", x.attempt, x."claimId", x.code, x.detail
+     FROM json_to_recordset($1) AS x("at" float8, "tenantId" text, "taskId" text, "stepId" text, attempt int4, "claimId" text, code text, detail text)`,
+    [JSON.stringify(refusals)],
+  );
+}
+
+async function insertOutbox(tx: Tx, { outgoing }: Changes): Promise<readonly OutboxCommand[]> {
+  const commands = outgoing.filter((message) => message.kind === 'command');
+  if (commands.length === 0) return [];
+  const bodies = commands.map((command) => JSON.stringify(command.envelope));
+  const { rows } = await tx.query<{ outbox_id: number; message_id: string }>(
+    `INSERT INTO ledger.outbox (stream, subject, headers, body, message_id, task_seq, step_id, attempt, ring)
+     SELECT 'COMMANDS', * FROM unnest($1::text[], string_to_array($2, E'\n')::json[], string_to_array($3, E'\n'), $4::text[], $5::int8[], $6::text[], $7::int4[], $8::int4[]) RETURNING outbox_id, message_id`,
+    [
+      toTextArray(commands.map((command) => command.subject)),
+      toLines(commands.map((command) => JSON.stringify(command.headers))),
+      toLines(bodies),
+      toTextArray(commands.map((command) => command.messageId)),
+      toNumberArray(commands.map((command) => command.taskSeq)),
+      toTextArray(commands.map((command) => command.stepId)),
+      toNumberArray(commands.map((command) => command.attempt)),
+      toNumberArray(commands.map((command) => command.ring)),
+    ],
+  );
+  const ids = new Map(rows.map((row) => [row.message_id, row.outbox_id]));
+  return commands.map((command, i) => ({
+    outboxId: ids.get(command.messageId) ?? 0,
+    stream: 'COMMANDS',
+    subject: command.subject,
+    headers: command.headers,
+    body: bodies[i] ?? '',
+    messageId: command.messageId,
+  }));
+}

@@ -1,0 +1,11 @@
+export { type ModelQuestion, reviewWithModel } from './add-model-readings.ts';
+export { checkReport } from './check-report.ts';
+export { CLAUSE_KINDS, type Clause, type ClauseKind } from './clause.ts';
+export { wordsOf } from './explain.ts';
+export { extractClauses } from './extract-clauses.ts';
+export { findUnusable, POLICY_SUBJECTS } from './policy.ts';
+export { renderMarkdown } from './render-markdown.ts';
+export { generateReport } from './report.ts';
+export { reviewContract } from './review.ts';
+export { Analysis, ContractReport, Finding } from './schemas.ts';
+export { CONTRACT_REVIEW_STEPS } from './workflow.ts';

@@ -1,0 +1,17 @@
+import { defineWorkflow } from '@cleanslate/domain';
+import { z } from 'zod';
+
+const noop = (role: string, after: readonly string[]) => ({ role, executor: 'bench/noop', after, input: {} });
+
+/** Four steps that do nothing, one per built-in role: checks a deployment end to end, and what the benches measure. */
+export const noopWorkflow = defineWorkflow({
+  name: 'noop',
+  input: z.strictObject({}),
+  steps: {
+    retrieve: noop('retriever', []),
+    analyze: noop('analyzer', ['retrieve']),
+    generate: noop('generator', ['analyze']),
+    validate: noop('validator', ['generate']),
+  },
+  result: 'steps.validate.output',
+});

@@ -1,0 +1,6 @@
+import { contractReviewWorkflow } from './contract-review/workflow.ts';
+import { noopWorkflow } from './noop/workflow.ts';
+import { questionAnsweringWorkflow } from './question-answering/workflow.ts';
+
+/** The built-in workflows, as plans alone: who only plans holds none of their executors in memory. */
+export const WORKFLOWS = [contractReviewWorkflow, questionAnsweringWorkflow, noopWorkflow] as const;

@@ -1,0 +1,18 @@
+export { analyzeQuestion, type ExtraEvidence } from './analyze-question.ts';
+export { type FoundSubGoal, resolveQuestion } from './answer-sub-goal.ts';
+export { checkAnswer } from './check-answer.ts';
+export { toFoundFact, toFoundPassages } from './found-fact.ts';
+export { generateAnswer } from './generate-answer.ts';
+export { matchFact } from './match-fact.ts';
+export { needOf } from './question-need.ts';
+export {
+  Answer,
+  FoundFact,
+  MAX_QUESTION,
+  MAX_SOURCES,
+  QuestionAnalysis,
+  QuestionPlanRecord,
+  Retrieved,
+  SourceName,
+  SubGoalRecord,
+} from './schemas.ts';

@@ -1,0 +1,60 @@
+import type { Answer, AnswerStatement, Dispute } from './schemas.ts';
+import { type Words, wordsIn } from './words.ts';
+
+/** The answer for people: what is known with its sources, where they disagree, and what is not known. */
+export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
+  const words = wordsIn(answer.language);
+  const lines = [`# ${toPlain(answer.question)}`, '', `## ${words.outcome[answer.outcome]}`, ''];
+  for (const statement of answer.statements) lines.push(`- ${toLine(statement, words, answer.plan.by === 'model')}`);
+  const unknown = [
+    ...answer.missing.map((missing) => words.why(missing)),
+    ...answer.unreachable.map(({ source, code }) => words.unreachable(source, code)),
+  ];
+  if (unknown.length > 0) lines.push('', `## ${words.missing}`, '', ...unknown.map((line) => `- ${toPlain(line)}`));
+  if (answer.disputes.length > 0) {
+    lines.push('', `## ${words.disputes}`, '');
+    for (const dispute of answer.disputes) lines.push(...toDisputeLines(dispute, words));
+  }
+  if (answer.evidence.length > 0) {
+    lines.push('', `## ${words.evidence}`, '');
+    for (const { fact, sourceRef, validFrom, validUntil } of answer.evidence) {
+      const held = words.held({ from: validFrom, until: validUntil });
+      lines.push(
+        `- \`${nameOf(fact)}\` ${[held, words.source(`\`${nameOf(sourceRef)}\``)].filter((part) => part !== '').join(', ')}`,
+      );
+    }
+  }
+  return `${[...lines, '', `_${words.provider(answer.provider)}_`].join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
+}
+
+/** `asked`: the sub-goal's question is a model's, so the reader should see which one is answered. */
+function toLine(statement: AnswerStatement, words: Words, asked: boolean): string {
+  if (statement.kind === 'comparison') return toPlain(words.compared(statement));
+  const { question, quote, fact, verdict, validFrom, validUntil } = statement;
+  const held = words.held({ from: validFrom, until: validUntil });
+  return `${asked ? `${toPlain(question)} ` : ''}${verdict === null ? '' : `**${words.verdict[verdict]}.** `}“${toPlain(quote)}” (\`${nameOf(fact)}\`${held === '' ? '' : `, ${held}`})`;
+}
+
+function toDisputeLines(dispute: Dispute, words: Words): string[] {
+  return [
+    `- ${toPlain(words.ruled(dispute))}`,
+    ...dispute.sides.map(({ fact, disputeId, statement, sourceRef }) => {
+      const named = fact === null ? `dispute ${disputeId ?? '?'}` : `\`${nameOf(fact)}\``;
+      return `  - “${toPlain(statement)}” (${sourceRef === null ? named : `${named}, ${words.source(`\`${nameOf(sourceRef)}\``)}`})`;
+    }),
+  ];
+}
+
+/** Between backticks nothing else is markup. */
+function nameOf(ref: string): string {
+  return ref.replaceAll('`', "'").replace(/\s+/g, ' ');
+}
+
+/** Quoted text stays text: no heading, link, picture or tag, and no address that a viewer would make a link of. */
+function toPlain(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_[\]<>#|]/g, (char) => `\\${char}`)
+    .replaceAll('://', ':\\/\\/')
+    .replace(/\bwww\./gi, (host) => `${host.slice(0, 3)}\\.`);
+}

@@ -1,0 +1,56 @@
+import { type Bus, request } from '@cleanslate/bus';
+import { AppError, Envelope, isAppError } from '@cleanslate/contracts';
+import { type Database, getLastRevision, withTransaction } from '@cleanslate/store';
+import { z } from 'zod';
+
+const TIMEOUT_MS = 3_000;
+const AGAIN_MS = 500;
+/** No such message, no such stream: nothing was said yet. */
+const NOTHING_THERE = [10037, 10059];
+
+const Answer = z.object({
+  error: z.object({ err_code: z.number().optional(), description: z.string().optional() }).optional(),
+  message: z.object({ data: z.string().default('') }).optional(),
+});
+const Told = z.looseObject({ revision: z.number() });
+
+/**
+ * Throws `LEDGER_BEHIND_STREAM` where EVENTS tells of a knowledge revision that the database doesn't have: it was restored from a backup, and going on would
+ * give revisions and versions out a second time. Waits as long as the broker can't say.
+ */
+export async function checkKnowledgeAge(bus: Bus, database: Database, onWait: (error: unknown) => void): Promise<void> {
+  // The stream first: what is published was committed before.
+  const told = await findLastTold(bus, onWait);
+  if (told === undefined) return;
+  const known = await withTransaction(database, { role: 'cleanslate_maintainer', readOnly: true }, getLastRevision);
+  if (told <= known) return;
+  throw new AppError(
+    'LEDGER_BEHIND_STREAM',
+    `the stream EVENTS is at knowledge revision ${told}, the database at ${known}: it looks like a restored backup. Stop all services and run \`slate doctor --after-restore\``,
+    { details: { stream: told, database: known } },
+  );
+}
+
+async function findLastTold(bus: Bus, onWait: (error: unknown) => void): Promise<number | undefined> {
+  for (;;) {
+    try {
+      return await readLastTold(bus);
+    } catch (error) {
+      if (!isAppError(error) || !['BROKER_UNAVAILABLE', 'REQUEST_TIMEOUT'].includes(error.code)) throw error;
+      onWait(error);
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+}
+
+async function readLastTold(bus: Bus): Promise<number | undefined> {
+  const query = Buffer.from(JSON.stringify({ last_by_subj: 'evt.knowledge.>' }));
+  const reply = await request(bus, '$JS.API.STREAM.MSG.GET.EVENTS', query, { timeoutMs: TIMEOUT_MS });
+  const { error, message } = Answer.parse(JSON.parse(Buffer.from(reply).toString('utf8')));
+  if (error?.err_code !== undefined && NOTHING_THERE.includes(error.err_code)) return undefined;
+  if (message === undefined)
+    throw new AppError('BROKER_UNAVAILABLE', `stream EVENTS: ${error?.description ?? 'no answer'}`);
+  const event = Envelope.safeParse(JSON.parse(Buffer.from(message.data, 'base64').toString('utf8')));
+  // Whatever else somebody wrote there says nothing about the database.
+  return event.success ? Told.safeParse(event.data.data).data?.revision : undefined;
+}

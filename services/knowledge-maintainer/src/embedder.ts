@@ -1,0 +1,165 @@
+import { AppError } from '@cleanslate/contracts';
+import type { EmbeddingProvider } from '@cleanslate/llm';
+import {
+  addSpace,
+  buildVectorIndex,
+  checkSpace,
+  countEmbeddings,
+  cutMissingTerms,
+  type Database,
+  findSpaces,
+  findUnembedded,
+  insertEmbeddings,
+  type StoredSpace,
+  withTransaction,
+} from '@cleanslate/store';
+
+export type EmbedderOptions = {
+  readonly database: Database;
+  readonly embeddings: EmbeddingProvider;
+  /**
+   * The provider of a space that the knowledge base was moved to (`slate fact reembed`) while this service runs; undefined where it can't be reached with
+   * this service's settings. Left out: vectors of the old space go on until it is restarted.
+   */
+  readonly follow?: (space: StoredSpace) => Promise<EmbeddingProvider | undefined>;
+  readonly onError: (error: unknown) => void;
+  /** How often versions without a vector are looked for when nobody says that there are some. Milliseconds, default 2 s. */
+  readonly sweepMs?: number;
+  /** From so many vectors on an index pays: it is built once all that waits is embedded. Default 20,000. */
+  readonly indexFrom?: number;
+};
+
+const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
+const TERMS_BATCH = 500;
+const INDEX_FROM = 20_000;
+const MAX_PAUSE_MS = 60_000;
+
+/** Gives every version its vector, soon after it is written: a fact is found by its words at once, by its vector a moment later. */
+export class Embedder {
+  readonly #options: EmbedderOptions;
+  readonly #stopped = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #failures = 0;
+  /** Versions up to here have a vector or can't have one. */
+  #done = 0;
+  #stored = 0;
+  #indexed = false;
+  #embeddings: EmbeddingProvider;
+  /** A space that could not be followed, told once. */
+  #missed = '';
+
+  constructor(options: EmbedderOptions) {
+    this.#options = options;
+    this.#embeddings = options.embeddings;
+  }
+
+  /**
+   * Registers the space and cuts terms that an older release left. Throws `EMBEDDING_MISMATCH` where the knowledge base is kept in another space:
+   * the service must not start.
+   */
+  async open(): Promise<void> {
+    const { database } = this.#options;
+    const { id, ...space } = this.#embeddings.space;
+    await withTransaction(database, MAINTAINER, async (tx) => {
+      checkSpace(await findSpaces(tx), id);
+      await addSpace(tx, { space: id, ...space });
+      this.#stored = await countEmbeddings(tx, id);
+    });
+    while ((await withTransaction(database, MAINTAINER, (tx) => cutMissingTerms(tx, TERMS_BATCH))) === TERMS_BATCH);
+    this.poke();
+  }
+
+  /** There may be new versions. Returns at once. */
+  poke(): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#again = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Resolves when nothing is being embedded. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      await this.#follow();
+      while (this.#again && !this.#stopped.signal.aborted) {
+        this.#again = false;
+        while ((await this.#embedBatch()) && !this.#stopped.signal.aborted);
+      }
+      await this.#index();
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures += 1;
+      if (!this.#stopped.signal.aborted) this.#options.onError(error);
+    }
+    const pauseMs = Math.min(MAX_PAUSE_MS, (this.#options.sweepMs ?? 2_000) * 2 ** Math.min(this.#failures, 5));
+    if (!this.#stopped.signal.aborted) this.#timer = setTimeout(() => this.poke(), pauseMs);
+  }
+
+  /** Moves to the space that the knowledge base is kept in now; what has no vector there yet is found anew. */
+  async #follow(): Promise<void> {
+    const { database, follow, onError } = this.#options;
+    if (follow === undefined) return;
+    const scope = { ...MAINTAINER, readOnly: true } as const;
+    const active = (await withTransaction(database, scope, findSpaces)).find(({ state }) => state === 'active');
+    if (active === undefined || active.space === this.#embeddings.space.id || active.space === this.#missed) return;
+    const next = await follow(active);
+    if (next?.space.id !== active.space) {
+      this.#missed = active.space;
+      return onError(
+        new AppError(
+          'EMBEDDING_MISMATCH',
+          `the knowledge base was moved to "${active.space}", which these settings can't embed: restart with its EMBEDDING_MODEL, EMBEDDING_DIMENSION and EMBEDDING_URL; until then new facts are found by words alone`,
+        ),
+      );
+    }
+    this.#embeddings = next;
+    this.#done = 0;
+    this.#indexed = false;
+    this.#stored = await withTransaction(database, scope, (tx) => countEmbeddings(tx, active.space));
+  }
+
+  /** True while there is more. */
+  async #embedBatch(): Promise<boolean> {
+    const { database } = this.#options;
+    const embeddings = this.#embeddings;
+    const { id } = embeddings.space;
+    const found = await withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) =>
+      findUnembedded(tx, id, this.#done, embeddings.batch),
+    );
+    const last = found.at(-1);
+    if (last === undefined) return false;
+    const vectors = await embeddings.embed(
+      found.map(({ statement }) => statement),
+      this.#stopped.signal,
+    );
+    const usable = found.flatMap(({ factSeq, tenantId }, at) => {
+      const vector = vectors[at];
+      return vector ? [{ factSeq, tenantId, vector }] : [];
+    });
+    await withTransaction(database, MAINTAINER, (tx) => insertEmbeddings(tx, id, usable));
+    this.#stored += usable.length;
+    this.#done = last.factSeq;
+    return found.length === embeddings.batch;
+  }
+
+  async #index(): Promise<void> {
+    const { database, indexFrom = INDEX_FROM } = this.#options;
+    if (this.#indexed || this.#stored < indexFrom || this.#stopped.signal.aborted) return;
+    await buildVectorIndex(database, this.#embeddings.space.id);
+    this.#indexed = true;
+  }
+}

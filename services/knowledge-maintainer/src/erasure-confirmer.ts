@@ -1,0 +1,42 @@
+import type { Database } from '@cleanslate/store';
+import { confirmErasures } from './handlers/confirm-erasures.ts';
+
+export type ErasureConfirmerOptions = {
+  readonly database: Database;
+  readonly onError: (error: unknown) => void;
+  /** How often is looked. Milliseconds, default 1 s. */
+  readonly everyMs?: number;
+};
+
+/** Looks for redactions that the scheduler is done with, one at a time; several replicas may. */
+export class ErasureConfirmer {
+  readonly #options: ErasureConfirmerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ErasureConfirmerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#running ??= this.#run().finally(() => {
+        this.#running = undefined;
+      });
+    }, this.#options.everyMs ?? 1_000);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { database, onError } = this.#options;
+    try {
+      while (await confirmErasures(database));
+    } catch (error) {
+      onError(error);
+    }
+  }
+}

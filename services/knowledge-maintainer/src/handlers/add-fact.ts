@@ -1,0 +1,116 @@
+import { AppError, type Candidate, FactAdd, type RequestOf, type ValueOf } from '@cleanslate/contracts';
+import {
+  type CandidateDecision,
+  cleanCandidate,
+  DEFAULT_SENSITIVE,
+  decideStatement,
+  factKeyOf,
+  signatureOf,
+  toKnowledgeId,
+  WriteDraft,
+} from '@cleanslate/domain';
+import { type Database, findFactStates, insertAudit, insertKnowledgeOutbox, insertSightings } from '@cleanslate/store';
+import { type Answered, answerOnce, type Call } from './answer-once.ts';
+import { cascade } from './cascade.ts';
+import { toFactChanged } from './events.ts';
+import { refuseStatement } from './keep-out.ts';
+import { replySchema } from './reply-schema.ts';
+import { type WrittenBatch, writeBatch } from './write-batch.ts';
+
+type Request = RequestOf<typeof FactAdd>;
+type Made = CandidateDecision & { readonly knowledgeId: string; readonly version: number };
+
+/**
+ * Takes in what a person says: it outranks every other source. Throws `FACT_CONFLICT` where several facts have its subject and predicate, `INVALID_INPUT` for
+ * what opens something and for a period that holds no moment.
+ */
+export async function addFact(database: Database, call: Call<Request>): Promise<Answered<ValueOf<typeof FactAdd>>> {
+  const { tenantId, requestId } = call;
+  const candidate = toCandidate(call.data);
+  return await answerOnce(database, call, replySchema(FactAdd), async (tx, head) => {
+    await refuseStatement(tx, tenantId, candidate);
+    const draft = new WriteDraft(await findFactStates(tx, [toLookup(tenantId, candidate)]));
+    const said = { tenantId, candidate, messageId: requestId, saidAt: head.now.getTime(), validated: true };
+    const decision = decideStatement(
+      draft,
+      { ...said, candidateId: null, taskId: null, validatorScore: null, parents: [], wasTurnedDown: () => false },
+      head.now.getTime(),
+    );
+    const made = toMade(decision, candidate);
+    const written = await writeBatch(tx, head, draft, false);
+    const { knowledgeId, version, outcome, reason } = made;
+    const named = { tenantId, knowledgeId, version, sourceMessageId: requestId };
+    await insertAudit(tx, [{ ...named, decision: outcome, reason }], written.at, written.last);
+    if (outcome === 'duplicate') {
+      const sighting = { ...named, sourceType: 'human_confirmed', sourceRef: candidate.sourceRef, candidateId: null };
+      await insertSightings(tx, [{ ...sighting, sourceTime: head.now }], written.last);
+    }
+    await cascade(tx, draft, [], written);
+    const outbox = await insertKnowledgeOutbox(tx, [toEvent(call, made, written)]);
+    return { reply: { knowledgeId, version, outcome, reason, revision: written.last }, outbox };
+  });
+}
+
+function toCandidate(data: Request): Candidate {
+  const { statement, assertion = null, knowledgeId, knowledgeType, sourceRef, accessLevel, tags = [] } = data;
+  const [validFrom, validUntil] = [toTime(data.validFrom), toTime(data.validUntil)];
+  if (validFrom !== null && validUntil !== null && validFrom >= validUntil)
+    throw invalid('validFrom', 'validFrom must be before validUntil: correct one of the two');
+  const said: Candidate = {
+    ...{ statement, assertion, tags, validFrom, validUntil },
+    ...(knowledgeId === undefined ? {} : { knowledgeId }),
+    knowledgeType: knowledgeType ?? (assertion === null ? 'other' : 'rule'),
+    layer: 'core',
+    sourceType: 'human_confirmed',
+    sourceRef: sourceRef ?? 'person',
+    ...{ confidence: 1, importance: 1, derivedFrom: [] },
+    ...(accessLevel === undefined ? {} : { accessLevel }),
+  };
+  const clean = cleanCandidate(said, DEFAULT_SENSITIVE);
+  if (clean.sensitivity !== 'secret') return clean;
+  throw invalid('statement', 'the statement holds a password, key or card number: take it out');
+}
+
+function toTime(text: string | undefined): string | null {
+  return text === undefined ? null : new Date(text).toISOString();
+}
+
+function invalid(field: string, message: string): AppError {
+  return new AppError('INVALID_INPUT', message, { details: { field } });
+}
+
+function toLookup(tenantId: string, { statement, assertion, knowledgeId }: Candidate) {
+  const factKey = assertion === null ? null : factKeyOf(assertion);
+  const signature = assertion === null ? signatureOf(statement, null) : '';
+  return {
+    tenantId,
+    knowledgeIds: [knowledgeId ?? toKnowledgeId({ factKey, signature })],
+    factKeys: factKey === null ? [] : [factKey],
+    signatures: factKey === null ? [signature] : [],
+  };
+}
+
+function toMade(decision: CandidateDecision, { assertion }: Candidate): Made {
+  const { knowledgeId, version, reason } = decision;
+  if (knowledgeId !== null && version !== null && decision.outcome !== 'rejected')
+    return { ...decision, knowledgeId, version };
+  if (assertion !== null && knowledgeId === null)
+    throw new AppError(
+      'FACT_CONFLICT',
+      `several facts are about ${assertion.subject} / ${assertion.predicate}: name the one you mean by its knowledge id`,
+    );
+  throw invalid('validFrom', `${reason}: say from when it holds, after what is known already`);
+}
+
+function toEvent({ tenantId, requestId }: Call<Request>, made: Made, { at, last }: WrittenBatch) {
+  const { knowledgeId, version, outcome, body } = made;
+  return toFactChanged(
+    { tenantId, at, causationId: requestId },
+    {
+      change: outcome === 'dropped' ? 'rejected' : outcome,
+      ...{ knowledgeId, version, revision: last },
+      contentHash: body?.contentHash ?? null,
+      ...{ taskId: null, reason: null },
+    },
+  );
+}

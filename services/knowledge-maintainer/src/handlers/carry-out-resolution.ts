@@ -1,0 +1,120 @@
+import {
+  AppError,
+  Candidate,
+  FactImport,
+  type FactResolve,
+  type FactView,
+  type RequestOf,
+} from '@cleanslate/contracts';
+import {
+  type FactBody,
+  type FactWrite,
+  placePeriod,
+  type StatedPeriod,
+  toCandidateBody,
+  toImportedBody,
+  toValidRange,
+  type WriteDraft,
+} from '@cleanslate/domain';
+import type { Derivation, StoredDispute } from '@cleanslate/store';
+import { parentsOf } from './decide-released.ts';
+
+/** What a decision does to the fact; `incumbent` is the version that was contradicted, and it stays as it is where it is kept. */
+export function carryOut(
+  draft: WriteDraft,
+  tenantId: string,
+  dispute: StoredDispute,
+  incumbent: FactView | undefined,
+  keep: RequestOf<typeof FactResolve>['keep'],
+  requestId: string,
+  now: number,
+) {
+  if (keep === 'incumbent') return undefined;
+  const { knowledgeId } = dispute;
+  if (keep === 'neither') return retractIncumbent(draft, tenantId, dispute, incumbent);
+  const { believed } = draft.find(tenantId, knowledgeId);
+  const periods = toPeriods(
+    dispute,
+    believed.map(({ valid, body }) => ({ valid, sourceTime: body.sourceTime })),
+    requestId,
+    now,
+  );
+  return draft.write(tenantId, knowledgeId, periods, (a, b) => a.contentHash === b.contentHash);
+}
+
+/** Takes back what the incumbent said, under whatever version number it is believed by now. Throws `FACT_CONFLICT` where nothing of it is. */
+function retractIncumbent(
+  draft: WriteDraft,
+  tenantId: string,
+  { disputeId, knowledgeId, incumbentVersion }: StoredDispute,
+  incumbent: FactView | undefined,
+) {
+  const { validFrom, validUntil, contentHash } = incumbent ?? { validFrom: null, validUntil: null, contentHash: null };
+  const valid = toValidRange(validFrom, validUntil, 'incumbent');
+  const write = draft.retract(tenantId, knowledgeId, valid, ({ body }) => body.contentHash === contentHash);
+  if (write.closed.length > 0) return write;
+  throw new AppError(
+    'FACT_CONFLICT',
+    `nothing of what ${knowledgeId}@${incumbentVersion} said is believed any more, so there is nothing to take back: settle dispute ${disputeId} by keeping the incumbent (changes nothing) or the challenger`,
+  );
+}
+
+/** A challenger that won rests on what it said it rests on. */
+export function toDerivations(
+  tenantId: string,
+  { challenger, knowledgeId }: StoredDispute,
+  { asserted }: Pick<FactWrite<FactBody>, 'asserted'>,
+  revision: number,
+): Derivation[] {
+  const candidate = Candidate.safeParse(challenger);
+  if (!candidate.success) return [];
+  const said = asserted.filter(({ remainderOf }) => remainderOf === null);
+  return parentsOf({ tenantId, body: candidate.data }).flatMap((parent) =>
+    said.map(({ version }) => ({
+      ...{ tenantId, knowledgeId, version, revision },
+      upstreamId: parent.knowledgeId,
+      upstreamVersion: parent.version,
+    })),
+  );
+}
+
+/** The challenger as a person's statement: who confirms it answers for it. */
+function toPeriods(
+  dispute: StoredDispute,
+  believed: Parameters<typeof placePeriod>[0],
+  requestId: string,
+  now: number,
+): StatedPeriod<FactBody>[] {
+  const imported = FactImport.safeParse(dispute.challenger);
+  if (imported.success) {
+    const { data } = imported;
+    const source = {
+      sourceRef: `dispute:${dispute.disputeId}`,
+      sourceType: 'human_confirmed',
+      messageId: requestId,
+      saidAt: now,
+    } as const;
+    return data.periods.map((period) => ({
+      valid: toValidRange(period.validFrom, period.validUntil, 'period'),
+      body: toImportedBody(data, period, source),
+    }));
+  }
+  const candidate = Candidate.parse(dispute.challenger);
+  const saidAt = Date.parse(dispute.openedAt);
+  const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
+  const stated = { from: time(candidate.validFrom), until: time(candidate.validUntil) };
+  const valid = placePeriod(believed, stated, saidAt) ?? { from: saidAt, until: Number.POSITIVE_INFINITY };
+  const body = toCandidateBody(
+    { ...candidate, sourceType: 'human_confirmed' },
+    {
+      candidateId: dispute.candidateId ?? requestId,
+      taskId: '',
+      messageId: requestId,
+      saidAt: now,
+      validatorScore: null,
+      validated: true,
+      parents: [],
+    },
+  );
+  return [{ valid, body: { ...body, taskId: null, candidateId: dispute.candidateId } }];
+}

@@ -1,0 +1,161 @@
+import { type Candidate, FactRedact, type RequestOf, type ValueOf } from '@cleanslate/contracts';
+import { ERASED, toContent, toRedactedHashes, toTombstone, WriteDraft } from '@cleanslate/domain';
+import {
+  type Database,
+  eraseCandidates,
+  eraseDisputes,
+  findFactStates,
+  findLastRedaction,
+  insertAudit,
+  insertKnowledgeOutbox,
+  insertRedaction,
+  type KnowledgeHead,
+  type RedactableVersion,
+  resolveDispute,
+  type Tx,
+  takeRedactionKey,
+} from '@cleanslate/store';
+import { type Answered, answerOnce, type Call } from './answer-once.ts';
+import { cascade } from './cascade.ts';
+import { toFactChanged } from './events.ts';
+import { type Challenger, findContent, type RedactableContent } from './find-redactable.ts';
+import { replySchema } from './reply-schema.ts';
+import { type WrittenBatch, writeBatch } from './write-batch.ts';
+
+type Request = RequestOf<typeof FactRedact>;
+type Reply = ValueOf<typeof FactRedact>;
+
+/**
+ * Takes a fact's content out of every table of knowledge, in one transaction, and leaves tombstones; the scheduler then does the same in the ledger (`confirmErasures`
+ * hears of its end). What was believed until now no longer is. Throws `NOT_FOUND`.
+ */
+export async function redactFact(database: Database, call: Call<Request>): Promise<Answered<Reply>> {
+  const { also = [], ...data } = call.data;
+  // The request is kept by its hash: one of words that are to be forgotten could be found by trying.
+  return await answerOnce(database, { ...call, data }, replySchema(FactRedact), async (tx, head) => {
+    const found = await findContent(tx, call);
+    const fresh = found.versions.filter(({ redacted }) => !redacted);
+    const reply = toReply(call.data, found);
+    if (call.data.dryRun === true)
+      return { reply: { ...reply, redactionId: null, revision: head.revision }, outbox: [] };
+    if (fresh.length === 0 && also.length === 0) {
+      const last = await findLastRedaction(tx, call.tenantId, call.data.knowledgeId);
+      return {
+        reply: { ...reply, redactionId: last?.redactionId ?? null, revision: last?.revision ?? head.revision },
+        outbox: [],
+      };
+    }
+    const { written, draft } = await endBelief(tx, head, call, fresh);
+    const redactionId = await erase(tx, call, found, written);
+    await cascade(tx, draft, [], written);
+    const outbox = await tell(tx, call, found.versions, written);
+    return { reply: { ...reply, redactionId, revision: written.last }, outbox };
+  });
+}
+
+/** What is believed of the versions is believed no longer; a revision is taken in any case. */
+async function endBelief(
+  tx: Tx,
+  head: KnowledgeHead,
+  { tenantId, data }: Call<Request>,
+  fresh: readonly RedactableVersion[],
+) {
+  const { knowledgeId } = data;
+  const going = new Set(fresh.map(({ version }) => version));
+  const draft = new WriteDraft(
+    await findFactStates(tx, [{ tenantId, knowledgeIds: [knowledgeId], factKeys: [], signatures: [] }]),
+  );
+  const always = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+  draft.retract(tenantId, knowledgeId, always, ({ version }) => going.has(version));
+  return { draft, written: await writeBatch(tx, head, draft, true) };
+}
+
+async function erase(
+  tx: Tx,
+  { tenantId, requestId, data }: Call<Request>,
+  found: RedactableContent,
+  written: WrittenBatch,
+): Promise<number> {
+  const { versions, disputes, candidates, phrases } = found;
+  const key = await takeRedactionKey(tx, tenantId);
+  const fresh = versions.filter(({ redacted }) => !redacted);
+  const tombstones = fresh.map((version) => {
+    const [contentHash = '', signature = ''] = toRedactedHashes(key, version);
+    return { version: version.version, signature, content_hash: contentHash };
+  });
+  const contents = [
+    ...fresh.flatMap((version) => toRedactedHashes(key, version)),
+    ...candidates.flatMap(({ body }) => toRedactedHashes(key, toContent(body))),
+    ...disputes.flatMap(({ challenger }) =>
+      'periods' in challenger ? [] : toRedactedHashes(key, toContent(challenger)),
+    ),
+  ];
+  const { knowledgeId, reason, by } = data;
+  const redactionId = await insertRedaction(tx, {
+    ...{ tenantId, knowledgeId, versions, tombstones, reason, by, requestId, phrases, contents },
+    ...{ revision: written.last, at: written.at },
+  });
+  const bodies = candidates.map(({ candidateId, body }) => ({ candidateId, body: toTombstone(body) }));
+  await eraseCandidates(tx, tenantId, bodies, written.at, written.last);
+  const settled = { resolution: 'both_wrong', by: 'redaction', reason: null } as const;
+  for (const { disputeId, open } of disputes)
+    if (open) await resolveDispute(tx, disputeId, settled, written.at, written.last);
+  await eraseDisputes(
+    tx,
+    tenantId,
+    disputes.map(({ disputeId, challenger }) => ({ disputeId, ...toErasedChallenger(challenger, key) })),
+  );
+  return redactionId;
+}
+
+function toErasedChallenger(challenger: Challenger, key: Uint8Array): { challenger: Candidate; signature: string } {
+  if (!('periods' in challenger)) {
+    const [, signature = ''] = toRedactedHashes(key, toContent(challenger));
+    return { challenger: toTombstone(challenger), signature };
+  }
+  const { knowledgeId, knowledgeType } = challenger;
+  const said = { knowledgeId, knowledgeType, statement: ERASED, assertion: null, sourceRef: 'redacted' };
+  const judged = { sourceType: 'external_source', confidence: 1, importance: 1 } as const;
+  return { challenger: { ...said, ...judged, derivedFrom: [], tags: [] }, signature: '' };
+}
+
+/** Who, when and why stand in the audit; the events say that it happened. */
+async function tell(
+  tx: Tx,
+  { tenantId, requestId, data }: Call<Request>,
+  versions: readonly RedactableVersion[],
+  written: WrittenBatch,
+) {
+  const { knowledgeId, reason, by } = data;
+  const said = { tenantId, knowledgeId, decision: 'redacted', reason: `${by}: ${reason}`, sourceMessageId: requestId };
+  await insertAudit(
+    tx,
+    versions.map(({ version }) => ({ ...said, version })),
+    written.at,
+    written.last,
+  );
+  const cause = { tenantId, at: written.at, causationId: requestId };
+  const changed = {
+    change: 'redacted',
+    knowledgeId,
+    revision: written.last,
+    contentHash: null,
+    taskId: null,
+    reason: null,
+  } as const;
+  return await insertKnowledgeOutbox(
+    tx,
+    versions.map(({ version }) => toFactChanged(cause, { ...changed, version })),
+  );
+}
+
+function toReply(
+  { knowledgeId }: Request,
+  { versions, candidates, disputes, elsewhere }: RedactableContent,
+): Omit<Reply, 'redactionId' | 'revision'> {
+  return {
+    knowledgeId,
+    versions: versions.map(({ version }) => `${knowledgeId}@${version}`),
+    ...{ candidates: candidates.length, disputes: disputes.length, elsewhere },
+  };
+}

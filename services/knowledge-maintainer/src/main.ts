@@ -1,0 +1,54 @@
+import { HOUR_MS } from '@cleanslate/contracts';
+import { createEmbeddings } from '@cleanslate/llm';
+import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime';
+import { checkKnowledgeAge } from './check-age.ts';
+import { maintainerConfig } from './config.ts';
+import { Embedder } from './embedder.ts';
+import { startMaintainer } from './maintainer.ts';
+
+const name = 'knowledge-maintainer';
+
+await runService({
+  name,
+  config: maintainerConfig,
+  env: process.env,
+  start: async (context) => {
+    const { config, logger, metrics, tracer } = context;
+    const database = await openServiceDatabase(context, 'cleanslate_maintainer', { applicationName: name });
+    const embedder = new Embedder({
+      database,
+      embeddings: await createEmbeddings(config),
+      // The same server and key; where the model is another one's, that is said.
+      follow: async ({ model, dimension }) =>
+        model === 'hashed' || config.EMBEDDING_URL !== undefined
+          ? await createEmbeddings({ ...config, EMBEDDING_MODEL: model, EMBEDDING_DIMENSION: dimension })
+          : undefined,
+      onError: (error) => logger.warn({ err: error }, 'embeddings'),
+    });
+    await embedder.open();
+    const bus = await connectServiceBus(context, { kind: name });
+    await checkKnowledgeAge(bus, database, (error) =>
+      logger.warn({ err: error }, 'the stream EVENTS can not be read yet'),
+    );
+    const maintainer = startMaintainer({
+      ...{ bus, database, embedder, logger, metrics, tracer },
+      slots: config.SLOTS,
+      rolloutMs: config.ROLLOUT_MS,
+      launderEveryMs: config.LAUNDER_EVERY_HOURS * HOUR_MS,
+      settings: {
+        trustedConfidence: config.TRUSTED_CONFIDENCE,
+        derivedConfidence: config.DERIVED_CONFIDENCE,
+        importance: config.MIN_IMPORTANCE,
+      },
+    });
+    return {
+      checks: maintainer.checks,
+      ended: bus.closed,
+      stop: async () => {
+        await maintainer.stop();
+        await bus.close();
+        await database.close();
+      },
+    };
+  },
+});

@@ -1,0 +1,47 @@
+import type { Database, KnowledgeOutboxRow } from '@cleanslate/store';
+import { sweepPeriods } from './handlers/sweep-periods.ts';
+
+export type PeriodSweeperOptions = {
+  readonly database: Database;
+  readonly onWritten: (outbox: readonly KnowledgeOutboxRow[]) => void;
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds, default 1 s. */
+  readonly everyMs?: number;
+};
+
+/** Looks each second at facts that began or ended by themselves. Several replicas may: they take turns, and each moment is looked at once. */
+export class PeriodSweeper {
+  readonly #options: PeriodSweeperOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(options: PeriodSweeperOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#sweeping ??= this.#sweep().finally(() => {
+        this.#sweeping = undefined;
+      });
+    }, this.#options.everyMs ?? 1_000);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    const { database, onWritten, onError } = this.#options;
+    try {
+      for (let more = true; more; ) {
+        const swept = await sweepPeriods(database);
+        onWritten(swept.outbox);
+        more = swept.more;
+      }
+    } catch (error) {
+      onError(error);
+    }
+  }
+}

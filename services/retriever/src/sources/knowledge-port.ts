@@ -1,0 +1,43 @@
+import type { Pin } from '@cleanslate/contracts';
+import type { KnowledgePort, KnowledgeQuestion } from '@cleanslate/sources';
+import { type Database, getLastRevision, searchFacts, type Tx, withTransaction } from '@cleanslate/store';
+import type { EmbedQuery } from '../handlers/search.ts';
+
+const ROLE = 'cleanslate_retriever';
+
+/** The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a time. */
+export function knowledgePort(database: Database, embed: EmbedQuery): KnowledgePort {
+  return {
+    search: async (question) => {
+      const { tenantId, query, signal } = question;
+      // Before a connection is taken: a model may take its time.
+      const vector = await embed(query, signal);
+      signal.throwIfAborted();
+      return await withTransaction(database, { role: ROLE, tenantId, readOnly: true }, async (tx) => {
+        const pin = question.pin ?? (await readNow(tx));
+        const filter = { ...toFilter(question), accessLevels: question.accessLevels };
+        const { limit } = question;
+        return await searchFacts(tx, tenantId, {
+          query,
+          pin,
+          pinned: question.pin !== undefined,
+          vector,
+          filter,
+          limit,
+        });
+      });
+    },
+    check: async () => {
+      const revision = await withTransaction(database, { role: ROLE, readOnly: true }, getLastRevision);
+      return `the knowledge base, at revision ${revision}`;
+    },
+  };
+}
+
+async function readNow(tx: Tx): Promise<Pin> {
+  return { validAt: new Date().toISOString(), revision: await getLastRevision(tx) };
+}
+
+function toFilter({ prefix }: KnowledgeQuestion) {
+  return prefix === undefined ? {} : { idPrefix: prefix };
+}

@@ -1,0 +1,182 @@
+import type { ErrorBody } from '@cleanslate/contracts';
+import {
+  type Change,
+  type Decided,
+  type InFlight,
+  type MachineOptions,
+  type Outgoing,
+  type OutgoingContext,
+  type Task,
+  toDoorbell,
+  toOutgoing,
+  toSettlement,
+  toTransition,
+} from '@cleanslate/domain';
+import type { Span } from '@cleanslate/runtime';
+import {
+  type Changes,
+  keyOf,
+  type Loaded,
+  type Refusal,
+  type StepLetter,
+  type StoredAggregate,
+  type TaskKey,
+} from '@cleanslate/store';
+import { toLetterReason } from './letter-reason.ts';
+
+export type ReadiedStep = { readonly key: TaskKey; readonly stepId: string };
+
+type Entry = { before: StoredAggregate | null; after: StoredAggregate };
+
+/** One batch while it is decided: the aggregates as they stand, and everything that is to be written with them. */
+export class Batch {
+  readonly now: number;
+  readonly epoch: number;
+  readonly options: MachineOptions;
+  readonly context: OutgoingContext;
+  readonly letters: StepLetter[] = [];
+  readonly closedLetters: string[] = [];
+  /** Letters whose replay was called off before it came to an end. */
+  readonly returnedLetters: string[] = [];
+  /** Letters whose work nothing waits for any more, and why. */
+  readonly needlessLetters: { readonly letterId: string; readonly reason: string }[] = [];
+  readonly settlements: { taskSeq: number; tenantId: string; taskId: string; body: unknown }[] = [];
+  readonly aborts: Extract<Outgoing, { kind: 'abort' }>[] = [];
+  readonly #entries = new Map<string, Entry>();
+  readonly #transitions: Changes['transitions'][number][] = [];
+  readonly #outgoing: Changes['outgoing'][number][] = [];
+  readonly #refusals: Refusal[] = [];
+  /** Whose turn admission gave last, by role. */
+  turns: ReadonlyMap<string, string> = new Map();
+  /** For telemetry, once they are committed. */
+  readonly accepted: { readonly workflow: string; readonly span: Span | undefined }[] = [];
+  readonly ended: Task[] = [];
+  /** Steps that became ready in this batch. */
+  readonly readied: ReadiedStep[] = [];
+
+  constructor(loaded: Loaded, epoch: number, options: MachineOptions, newId: () => string) {
+    this.now = loaded.now;
+    this.epoch = epoch;
+    this.options = options;
+    this.context = { now: loaded.now, newId };
+    for (const [key, stored] of loaded.aggregates) this.#entries.set(key, { before: stored, after: stored });
+  }
+
+  find(key: TaskKey): StoredAggregate | undefined {
+    return this.#entries.get(keyOf(key))?.after;
+  }
+
+  /** Tasks that join late; those already here stay as they are. */
+  adopt(loaded: Loaded): void {
+    for (const [key, stored] of loaded.aggregates) {
+      if (!this.#entries.has(key)) this.#entries.set(key, { before: stored, after: stored });
+    }
+  }
+
+  /** A task inserted in this transaction. */
+  begin(key: TaskKey, taskSeq: number, decided: Decided, span?: Span): void {
+    this.accepted.push({ workflow: decided.state.task.workflow, span });
+    const entry: Entry = { before: null, after: { taskSeq, state: decided.state } };
+    this.#entries.set(keyOf(key), entry);
+    for (const change of decided.changes) this.#record(entry, change);
+  }
+
+  apply(key: TaskKey, decided: Decided): void {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry === undefined || decided.changes.length === 0) return;
+    entry.after = { taskSeq: entry.after.taskSeq, state: decided.state };
+    for (const change of decided.changes) this.#record(entry, change);
+  }
+
+  send(outgoing: Outgoing, taskSeq: number | null = null): void {
+    if (outgoing.kind === 'abort') this.aborts.push(outgoing);
+    else this.#outgoing.push({ ...outgoing, taskSeq });
+  }
+
+  refuse(key: TaskKey, error: Pick<ErrorBody, 'code' | 'message'>): void {
+    this.#refusals.push({
+      at: this.now,
+      ...key,
+      stepId: null,
+      attempt: null,
+      claimId: null,
+      code: error.code,
+      detail: error.message,
+    });
+  }
+
+  /** How many more steps are dispatched or executing than before the batch. */
+  inFlightDelta(): readonly InFlight[] {
+    const delta = new Map<string, InFlight>();
+    const count = (stored: StoredAggregate | null, by: number) => {
+      if (stored === null) return;
+      const { tenantId, workflow } = stored.state.task;
+      for (const { phase, role } of stored.state.steps) {
+        if (phase !== 'dispatched' && phase !== 'executing') continue;
+        const name = `${role} ${tenantId} ${workflow}`;
+        delta.set(name, { role, tenantId, workflow, steps: (delta.get(name)?.steps ?? 0) + by });
+      }
+    };
+    for (const { before, after } of this.#entries.values()) {
+      if (before === after) continue;
+      count(before, -1);
+      count(after, 1);
+    }
+    return [...delta.values()];
+  }
+
+  toChanges(): Changes {
+    const aggregates = [...this.#entries.values()].filter((entry) => entry.before !== entry.after);
+    return { aggregates, transitions: this.#transitions, outgoing: this.#outgoing, refusals: this.#refusals };
+  }
+
+  #record(entry: Entry, change: Change): void {
+    const { event, after } = change;
+    const { taskSeq } = entry.after;
+    const { tenantId, taskId } = after.task;
+    const transition = toTransition(change);
+    if (transition !== null) this.#transitions.push({ ...transition, taskSeq, tenantId, at: this.now });
+    for (const message of toOutgoing(change, this.context)) this.send(message, taskSeq);
+    if (event.kind === 'step_readied' || (event.kind === 'step_released' && event.dueAt <= this.now)) {
+      this.readied.push({ key: after.task, stepId: event.stepId });
+    }
+    if (event.kind === 'letter_closed') this.closedLetters.push(event.letterId);
+    if (event.kind === 'step_failed') this.#endReplay(change, event);
+    if (event.kind === 'letter_written') this.#writeLetter(change, event);
+    if (event.kind === 'task_completed' || event.kind === 'task_failed') {
+      this.ended.push(after.task);
+      const body = toSettlement(after);
+      if (body !== null) this.settlements.push({ taskSeq, tenantId, taskId, body });
+    }
+    if (event.kind === 'refused') {
+      const { code, detail, stepId = null, attempt = null, claimId = null } = event;
+      this.#refusals.push({ at: this.now, tenantId, taskId, stepId, attempt, claimId, code, detail });
+    }
+  }
+
+  /** Nobody closed it first: the step ends for a reason that says nothing of its work. Called off with its task, it can be asked for again; no longer needed, it can't. */
+  #endReplay({ before }: Change, { stepId, on, error }: Extract<Change['event'], { kind: 'step_failed' }>): void {
+    const letterId = before.steps.find((step) => step.stepId === stepId)?.replayOf ?? null;
+    if (letterId === null) return;
+    if (on === 'not_needed') this.needlessLetters.push({ letterId, reason: error.message });
+    else this.returnedLetters.push(letterId);
+  }
+
+  #writeLetter({ after }: Change, event: Extract<Change['event'], { kind: 'letter_written' }>): void {
+    const step = after.steps.find((candidate) => candidate.stepId === event.stepId);
+    const doorbell = toDoorbell(after, event.stepId, this.context)[0];
+    if (step === undefined || doorbell === undefined) return;
+    const body =
+      event.raw === undefined ? Buffer.from(JSON.stringify(doorbell.envelope)) : Buffer.from(event.raw, 'base64');
+    this.letters.push({
+      task: after.task,
+      step: { ...step, failures: step.failures.map((each) => ({ ...each, error: toLetterReason(each.error) })) },
+      error: toLetterReason(event.error),
+      now: this.now,
+      subject: doorbell.subject,
+      headers: doorbell.headers,
+      body,
+      replayOf: event.replayOf,
+    });
+  }
+}

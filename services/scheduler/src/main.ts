@@ -1,0 +1,51 @@
+import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime';
+import { WORKFLOWS } from '@cleanslate/workflows/plans';
+import { schedulerConfig } from './config.ts';
+import { loadWorkflows } from './load-workflows.ts';
+import { startScheduler } from './start.ts';
+
+/** A scheduler that freezes with locks in hand holds the others up for so long at most. Far above the longest wait inside a transaction: the event relay's 2 s for the broker. */
+const STALL_MS = 10_000;
+
+await runService({
+  name: 'scheduler',
+  config: schedulerConfig,
+  env: process.env,
+  start: async (context) => {
+    const { config, logger, metrics, tracer } = context;
+    const workflows = await loadWorkflows(WORKFLOWS, config.WORKFLOWS_DIR);
+    const database = await openServiceDatabase(context, 'cleanslate_scheduler', {
+      applicationName: 'cleanslate-scheduler',
+      poolSize: config.DATABASE_POOL,
+      bitmapScans: false,
+      stallMs: STALL_MS,
+    });
+    const bus = await connectServiceBus(context, { kind: 'scheduler' });
+    const scheduler = await startScheduler({
+      ...{
+        bus,
+        database,
+        logger,
+        metrics,
+        tracer,
+        workflows,
+        sweepMs: config.SWEEP_MS,
+        retainDays: config.RETAIN_DAYS,
+        reconcileMs: config.RECONCILE_MS,
+        letterRetainDays: config.LETTER_RETAIN_DAYS,
+        rolloutMs: config.ROLLOUT_MS,
+        modelLeaseMs: config.MODEL_LEASE_MS,
+      },
+      machine: { leaseMs: config.LEASE_MS, ringCheckMs: config.RING_CHECK_MS, maxRings: config.MAX_RINGS },
+    });
+    return {
+      checks: scheduler.checks,
+      ended: bus.closed,
+      stop: async () => {
+        await scheduler.stop();
+        await bus.close();
+        await database.close();
+      },
+    };
+  },
+});

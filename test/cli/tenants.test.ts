@@ -1,0 +1,151 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@cleanslate/client';
+import { BUILT_IN_ROLES } from '@cleanslate/contracts';
+import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { json, type Ran, slate } from './slate.ts';
+
+// A broker that others run: the command line writes what its configuration includes, and says that it must be reloaded.
+
+// Each command is a process.
+vi.setConfig({ testTimeout: 90_000 });
+
+let platform: Platform;
+let home: string;
+let httpPort = 0;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'slate-tenants-'));
+  platform = await startPlatform({
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    services: ['scheduler', 'gateway'],
+    log: (_name, line) => {
+      httpPort = Number(/"httpPort":(\d+)/.exec(line)?.[1] ?? httpPort);
+    },
+  });
+  const services = [
+    'scheduler',
+    'knowledge-maintainer',
+    'gateway',
+    'admin',
+    ...BUILT_IN_ROLES.map((role) => `worker-${role}`),
+  ];
+  const nats = Object.fromEntries(services.map((user) => [user, platform.broker.password]));
+  await writeFile(join(home, 'credentials.json'), JSON.stringify({ nats, database: {}, apiKeys: {} }));
+});
+afterAll(async () => {
+  await platform?.[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true });
+});
+
+const run = (...args: string[]): Promise<Ran> =>
+  slate(args, {
+    ...{ NATS_URL: platform.broker.url, DATABASE_URL: platform.database.adminUrl },
+    ...{ CLEANSLATE_HOME: home, NO_COLOR: '1' },
+  });
+async function ok<T>(...args: string[]): Promise<T> {
+  const ran = await run(...args, '--json');
+  expect(ran.code, ran.stderr).toBe(0);
+  return json<T>(ran);
+}
+const reloadBroker = async () =>
+  platform.broker.server.reload(await readFile(join(home, 'nats', 'nats-authorization.conf'), 'utf8'));
+const gatewayUrl = () => `http://127.0.0.1:${httpPort}`;
+
+type Added = { apiKey: string; natsUser: string; natsPassword: string; broker: string };
+
+test('a tenant is added, works, gets new credentials, is suspended, resumed and deleted', {
+  timeout: 90_000,
+}, async () => {
+  const added = await ok<Added>('tenant', 'add', 'initech');
+  expect(added).toMatchObject({ natsUser: 'tenant-initech', broker: 'by-hand' });
+  await reloadBroker();
+  const login = { servers: platform.broker.url, tenant: 'initech' };
+  await using client = await connect({ ...login, password: added.natsPassword });
+  const { taskId } = await client.submit({ workflow: 'noop', input: {} });
+
+  const rotated = await ok<Added>('tenant', 'rotate', 'initech', '--keep-old', '1h');
+  expect(rotated.apiKey).not.toBe(added.apiKey);
+  await reloadBroker();
+  await using renewed = await connect({ ...login, password: rotated.natsPassword });
+  await expect(connect({ ...login, password: added.natsPassword, connectTimeoutMs: 500 })).rejects.toMatchObject({
+    code: 'UNAUTHORIZED',
+  });
+  expect((await renewed.tasks()).tasks.map((task) => task.taskId)).toEqual([taskId]);
+
+  expect(await ok('tenant', 'suspend', 'initech')).toEqual({ tenant: 'initech', state: 'suspended' });
+  await expect(renewed.submit({ workflow: 'noop', input: {} })).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+  await ok('tenant', 'resume', 'initech');
+  await renewed.submit({ workflow: 'noop', input: {} });
+
+  const active = await run('tenant', 'delete', 'initech', '--yes');
+  expect(active.code).toBe(2);
+  expect(active.stderr).toContain('suspend it first');
+  await ok('tenant', 'suspend', 'initech');
+  const busy = await run('tenant', 'delete', 'initech', '--yes');
+  expect(busy.stderr).toContain('2 tasks of tenant "initech" are not finished');
+  for (const task of (await renewed.tasks()).tasks) await renewed.cancel(task.taskId);
+  const only = await run('tenant', 'delete', 'initech');
+  expect(only.code).toBe(2);
+  expect(only.stdout).toMatch(/would remove +2 {2}ledger.tasks/);
+  await ok('tenant', 'delete', 'initech', '--yes');
+  const { tenants } = await ok<{ tenants: { tenantId: string }[] }>('tenant', 'list');
+  expect(tenants.map((each) => each.tenantId)).toEqual(['acme', 'globex']);
+  await reloadBroker();
+  await expect(connect({ ...login, password: rotated.natsPassword, connectTimeoutMs: 500 })).rejects.toMatchObject({
+    code: 'UNAUTHORIZED',
+  });
+});
+
+test('a key that was rotated is still good for the time given, then not', async () => {
+  await ok('tenant', 'add', 'hooli');
+  const { apiKey } = await ok<Added>('tenant', 'rotate', 'hooli');
+  const status = async (key: string) =>
+    (await fetch(`${gatewayUrl()}/v1/tasks`, { headers: { authorization: `Bearer ${key}` } })).status;
+  expect(await status(apiKey)).toBe(200);
+  await ok<Added>('tenant', 'rotate', 'hooli', '--keep-old', '100ms');
+  // The gateway keeps what it was told for some seconds.
+  await waitFor('the old key refused', async () => (await status(apiKey)) === 401);
+});
+
+test('a role is added, shown again, listed and removed', async () => {
+  const added = await ok<{ natsPassword: string }>('role', 'add', 'poet');
+  const env = await run('role', 'add', 'poet', '--env');
+  expect(env.stdout.trim().split('\n')).toEqual([
+    `NATS_URL=${platform.broker.url}`,
+    'NATS_USER=worker-poet',
+    `NATS_PASSWORD=${added.natsPassword}`,
+  ]);
+  await reloadBroker();
+  await using worker = await platform.broker.connect({ kind: 'admin' });
+  expect(worker.connected).toBe(true);
+  expect((await run('topology', 'diff')).stdout).toContain('as the catalogue says');
+  expect((await run('role', 'list')).stdout).toMatch(/poet +added +0/);
+  await platform.database.sql(`INSERT INTO ledger.workflows VALUES ('haiku', 'poet', 'h', '{}')`);
+  expect(await ok('role', 'remove', 'poet')).toEqual({ role: 'poet', removed: true, workflows: ['haiku'] });
+  expect((await run('role', 'list')).stdout).not.toContain('poet');
+});
+
+test.each([
+  [['tenant', 'add', 'A.b'], /can't be the id of a tenant/],
+  [['tenant', 'add', 'acme'], /there already/],
+  [['tenant', 'rotate', 'nobody'], /not registered/],
+  [['tenant', 'suspend', 'nobody'], /not registered/],
+  [['tenant', 'delete', 'nobody', '--yes'], /not registered/],
+  [['role', 'add', 'x.*'], /can't be the id of a role/],
+  [['role', 'add', 'gateway'], /a part of the platform/],
+  [['role', 'add', 'migrate'], /a part of the platform/],
+  [['role', 'remove', 'analyzer'], /built in/],
+  [['role', 'remove', 'nobody'], /there is no role/],
+])('slate %j says what is wrong', async (args, message) => {
+  const ran = await run(...args);
+  expect(ran.code).toBe(2);
+  expect(ran.stderr).toMatch(message);
+});
+
+test('two commands at once keep both changes', async () => {
+  await Promise.all(['one', 'two', 'three'].map((tenant) => ok('tenant', 'add', tenant)));
+  const { apiKeys } = JSON.parse(await readFile(join(home, 'credentials.json'), 'utf8')) as { apiKeys: object };
+  expect(Object.keys(apiKeys)).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+});

@@ -1,0 +1,64 @@
+import { type Database, openDatabase, type Tx, withTransaction } from '@cleanslate/store';
+import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+
+// A commit on its way behind the last statements: what fails before it must undo them all, and nobody may be told otherwise.
+
+let server: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  server = await createTestDatabase(inject('postgresAdminUrl'));
+  database = openDatabase({ url: server.urlOf('cleanslate_scheduler'), applicationName: 'test', poolSize: 1 });
+});
+afterAll(async () => {
+  await database.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const transaction = <T>(work: (tx: Tx) => Promise<T>) =>
+  withTransaction(database, { role: 'cleanslate_scheduler' }, work);
+const add = (tx: Tx, role: string) =>
+  tx.query('INSERT INTO ledger.turns (role, tenant_id) VALUES ($1, $2)', [role, 'acme']);
+const roles = async () =>
+  (await server.sql<{ role: string }>('SELECT role FROM ledger.turns ORDER BY role')).map(({ role }) => role);
+
+test('everything sent before it is committed with it', async () => {
+  await transaction(async (tx) => {
+    const added = Promise.all([add(tx, 'a'), add(tx, 'b')]);
+    tx.commit();
+    await added;
+  });
+  expect(await roles()).toEqual(['a', 'b']);
+});
+
+test('a statement that fails before it undoes the others, and is what the caller hears', async () => {
+  const failing = transaction(async (tx) => {
+    const added = Promise.all([add(tx, 'c'), add(tx, 'a'), add(tx, 'd')]);
+    tx.commit();
+    await added;
+  });
+  await expect(failing).rejects.toMatchObject({ code: '23505' });
+  expect(await roles()).toEqual(['a', 'b']);
+  // The connection is as good as before.
+  await transaction((tx) => add(tx, 'e'));
+  expect(await roles()).toEqual(['a', 'b', 'e']);
+});
+
+test.each([true, false])('a failure that nobody heard is no success: commit on its way: %s', async (early) => {
+  const deaf = transaction(async (tx) => {
+    const added = Promise.allSettled([add(tx, 'f'), add(tx, 'a')]);
+    if (early) tx.commit();
+    await added;
+  });
+  await expect(deaf).rejects.toMatchObject({ code: 'INTERNAL' });
+  expect(await roles()).toEqual(['a', 'b', 'e']);
+});
+
+test('a statement behind it is refused', async () => {
+  const late = transaction(async (tx) => {
+    tx.commit();
+    await add(tx, 'g');
+  });
+  await expect(late).rejects.toThrow('behind the commit');
+  expect(await roles()).toEqual(['a', 'b', 'e']);
+});

@@ -1,0 +1,233 @@
+import { accept, type Decided, decide, defineWorkflow, type LedgerInput, toTransition } from '@cleanslate/domain';
+import {
+  type Changes,
+  type Database,
+  insertTasks,
+  keyOf,
+  loadForUpdate,
+  openDatabase,
+  PlanCache,
+  StateCache,
+  type StoredAggregate,
+  saveChanges,
+  type Tx,
+  upsertPlan,
+  withTransaction,
+} from '@cleanslate/store';
+import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { z } from 'zod';
+
+// The scheduler goes on with the state that it committed, as long as no row of the task was written by another. It must be exactly what the ledger would have told.
+
+const EPOCH = 1;
+const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20 };
+const { plan, planHash } = defineWorkflow({
+  name: 'two-steps',
+  input: z.strictObject({}),
+  steps: {
+    a: { role: 'analyzer', executor: 'test/a', after: [], input: {} },
+    b: { role: 'analyzer', executor: 'test/b', after: ['a'], input: {} },
+  },
+  result: 'steps.b.output',
+});
+
+let server: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  server = await createTestDatabase(inject('postgresAdminUrl'));
+  database = openDatabase({ url: server.urlOf('cleanslate_scheduler'), applicationName: 'test' });
+});
+afterAll(async () => {
+  await database.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const commit = <T>(work: (tx: Tx) => Promise<T>) => withTransaction(database, { role: 'cleanslate_scheduler' }, work);
+
+function toChanges(before: StoredAggregate | null, taskSeq: number, decided: Decided, at: number): Changes {
+  const { tenantId } = decided.state.task;
+  return {
+    aggregates: decided.changes.length === 0 ? [] : [{ before, after: { taskSeq, state: decided.state } }],
+    transitions: decided.changes.flatMap((change) => {
+      const transition = toTransition(change);
+      return transition === null ? [] : [{ ...transition, taskSeq, tenantId, at }];
+    }),
+    outgoing: [],
+    refusals: [],
+  };
+}
+
+/** A step that nobody edited has no edit, or none: the machine makes no difference. */
+function plain({ stored }: { readonly stored: StoredAggregate }) {
+  const { state } = stored;
+  return { ...state, steps: state.steps.map((step) => ({ ...step, inputEdit: step.inputEdit ?? null })) };
+}
+
+let tasks = 0;
+
+/** One task, and what a scheduler with a cache of its own does to it. */
+async function startStory() {
+  const cache = new StateCache();
+  const plans = new PlanCache();
+  const key = { tenantId: 'acme', taskId: `task-${++tasks}` };
+  plans.add(planHash, plan);
+  const load = (tx: Tx, with_ = true) =>
+    loadForUpdate(tx, EPOCH, [key], plans, with_ ? { cache } : {}).then(({ now, aggregates }) => {
+      const stored = aggregates.get(keyOf(key));
+      if (stored === undefined) throw new Error('the task is gone');
+      return { now, stored };
+    });
+  const begun = await commit(async (tx) => {
+    await upsertPlan(tx, planHash, plan.workflow, plan);
+    const now = Date.now();
+    const pin = { validAt: new Date(now).toISOString(), revision: 0 };
+    const submission = { ...key, submitId: 's', bodyHash: 'h', planHash, plan, pin, traceparent: null };
+    const decided = accept(EPOCH, { ...submission, submit: { workflow: plan.workflow, input: {} } }, now, OPTIONS);
+    const taskSeq = (await insertTasks(tx, [decided.state.task])).get(keyOf(key)) ?? 0;
+    const changes = toChanges(null, taskSeq, decided, now);
+    return { changes, saved: await saveChanges(tx, changes) };
+  });
+  cache.learn(begun.changes.aggregates, begun.saved.xid);
+  return {
+    ...{ cache, key, load },
+    apply: async (inputs: readonly LedgerInput[]) => {
+      const { changes, saved } = await commit(async (tx) => {
+        const { now, stored } = await load(tx);
+        const all = inputs.reduce<Decided>(
+          (so, input) => {
+            const { state, changes } = decide(so.state, input, now, OPTIONS);
+            return { state, changes: [...so.changes, ...changes] };
+          },
+          { state: stored.state, changes: [] },
+        );
+        const made = toChanges(stored, stored.taskSeq, all, now);
+        return { changes: made, saved: await saveChanges(tx, made) };
+      });
+      cache.learn(changes.aggregates, saved.xid);
+    },
+    /** What the cache gives, and what the ledger says. */
+    both: () => commit(async (tx) => ({ kept: await load(tx), read: await load(tx, false) })),
+  };
+}
+
+const fence = (taskId: string, stepId: string, attempt: number) => {
+  return { epoch: EPOCH, tenantId: 'acme', taskId, stepId, attempt, claimId: `w:${stepId}${attempt}` };
+};
+
+function toInputs(taskId: string, kind: string, stepId: string, attempt: number): readonly LedgerInput[] {
+  const claim: LedgerInput = { kind: 'claim', fence: fence(taskId, stepId, attempt), worker: 'w' };
+  const report = (outcome: 'succeeded' | 'failed'): LedgerInput => ({
+    ...{ kind: 'report', fence: fence(taskId, stepId, attempt) },
+    report:
+      outcome === 'succeeded'
+        ? { outcome, output: { text: `"\\ü ${stepId}`, n: attempt }, usage: { durationMs: 1.5 }, candidates: ['c-1'] }
+        : { outcome, error: { code: 'EXECUTOR_FAILED', disposition: 'retryable', message: 'no' } },
+  });
+  switch (kind) {
+    case 'dispatch':
+      return [{ kind: 'dispatch', stepId }];
+    case 'claim':
+      return [claim];
+    case 'succeed':
+      return [report('succeeded')];
+    case 'fail':
+      return [report('failed')];
+    case 'claim and succeed':
+      return [claim, report('succeeded')];
+    case 'claim and fail':
+      return [claim, report('failed')];
+    case 'back':
+      return [{ kind: 'backoff_due', stepId }];
+    case 'cancel':
+      return [{ kind: 'cancel', reason: 'enough' }];
+    default:
+      return [{ kind: 'retry', letter: null }];
+  }
+}
+
+const KINDS = [
+  'dispatch',
+  'claim',
+  'succeed',
+  'fail',
+  'claim and succeed',
+  'claim and fail',
+  'back',
+  'cancel',
+  'retry',
+];
+
+test('after any inputs, alone or several in one commit, the state kept is the state that would be read', async () => {
+  const input = fc.record({
+    kind: fc.constantFrom(...KINDS),
+    stepId: fc.constantFrom('a', 'b'),
+    attempt: fc.constantFrom(1, 2),
+  });
+  let used = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(input, { minLength: 1, maxLength: 3 }), { maxLength: 10 }), async (commits) => {
+      const story = await startStory();
+      for (const inputs of [[{ kind: 'dispatch', stepId: 'a', attempt: 1 }], ...commits]) {
+        await story.apply(
+          inputs.flatMap(({ kind, stepId, attempt }) => toInputs(story.key.taskId, kind, stepId, attempt)),
+        );
+        const { kept, read } = await story.both();
+        expect(plain(kept)).toEqual(plain(read));
+        if (story.cache.find(kept.stored.taskSeq, kept.stored.version ?? '') === kept.stored.state) used++;
+      }
+    }),
+    { numRuns: 25 },
+  );
+  // Ended tasks are not kept; most others are, or the cache is for nothing.
+  expect(used).toBeGreaterThan(25);
+});
+
+test('a row that another wrote is read again: a lease that was extended, a doorbell that was stored', async () => {
+  const story = await startStory();
+  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
+  for (const set of [`due_at = due_at + interval '1 minute'`, 'doorbell_seq = 17', 'beaten = true']) {
+    const before = await story.both();
+    expect(story.cache.find(before.kept.stored.taskSeq, before.kept.stored.version ?? '')).toBeDefined();
+    await server.sql(`UPDATE ledger.steps SET ${set} WHERE step_id = 'a' AND task_seq = ${before.kept.stored.taskSeq}`);
+    const { kept, read } = await story.both();
+    expect(plain(kept)).toEqual(plain(read));
+    expect(plain(kept)).not.toEqual(plain(before.kept));
+  }
+});
+
+test('a task that was deleted and taken in anew under the same id is the new one', async () => {
+  const story = await startStory();
+  const old = (await story.both()).kept.stored.taskSeq;
+  await server.sql(`DELETE FROM ledger.tasks WHERE task_seq = ${old}`);
+  tasks--;
+  const anew = await startStory();
+  const { kept } = await story.both();
+  expect(anew.key).toEqual(story.key);
+  expect(kept.stored.taskSeq).toBeGreaterThan(old);
+});
+
+test('after an outage nothing is kept: the server may give out the numbers of lost transactions again', async () => {
+  const story = await startStory();
+  const { kept } = await story.both();
+  const { taskSeq, version = '' } = kept.stored;
+  expect(story.cache.find(taskSeq, version)).toBeDefined();
+  story.cache.clear();
+  expect(story.cache.find(taskSeq, version)).toBeUndefined();
+  expect(story.cache.findSeq(keyOf(story.key))).toBeUndefined();
+});
+
+test('of a transaction that was rolled back nothing is kept', async () => {
+  const story = await startStory();
+  const before = await story.both();
+  await expect(
+    commit(async (tx) => {
+      const { now, stored } = await story.load(tx);
+      const decided = decide(stored.state, { kind: 'cancel', reason: 'x' }, now, OPTIONS);
+      await saveChanges(tx, toChanges(stored, stored.taskSeq, decided, now));
+      throw new Error('rolled back');
+    }),
+  ).rejects.toThrow('rolled back');
+  expect((await story.both()).kept.stored.state).toBe(before.kept.stored.state);
+});
