@@ -12,7 +12,7 @@ import { measureFloor } from './floor.ts';
 import { addHistory } from './history.ts';
 import { toLatency } from './latency.ts';
 import { NoopLoad } from './noop-load.ts';
-import { type BenchResult, type LoadResult, printResult } from './print-result.ts';
+import { type BenchResult, type Floors, type LoadResult, printResult } from './print-result.ts';
 import { type Pids, readCosts, spentBetween, watchMemory } from './process-cost.ts';
 
 /**
@@ -42,7 +42,9 @@ const dir = await mkdtemp(join(tmpdir(), 'cleanslate-bench-'));
 const postgres = await startPostgres({ dir, durable: true });
 try {
   tell('floor');
-  const floor = await measureFloor(dir, postgres, tasks);
+  const floor = await measureFloor(dir, postgres, tasks, 'own');
+  tell('floor with the stock client');
+  const stockFloor = await measureFloor(dir, postgres, tasks, 'stock');
   const workflows = join(dir, 'workflows');
   await mkdir(workflows);
   await writeFile(join(workflows, 'noop-single.json'), JSON.stringify(single.plan));
@@ -51,7 +53,7 @@ try {
     services: ['scheduler', ...ROLES],
     env: { SLOTS: process.env['SLOTS'] ?? '50', LOG_LEVEL: 'info', WORKFLOWS_DIR: workflows },
   });
-  printResult(await measurePlatform(platform, floor), values.json === true);
+  printResult(await measurePlatform(platform, { floor, stockFloor }), values.json === true);
   // In good order, so that what they compiled is kept for the next start.
   await Promise.all(platform.services.filter(({ exit }) => exit === undefined).map((service) => service.stop()));
 } finally {
@@ -59,9 +61,13 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-async function measurePlatform(platform: Platform, floor: BenchResult['floor']): Promise<BenchResult> {
+async function measurePlatform(platform: Platform, floors: Floors): Promise<BenchResult> {
   const load = new NoopLoad(await platform.client());
-  const ratio = (result: LoadResult) => ({ ...result, ratioToFloor: result.tasksPerSecond / floor.tasksPerSecond });
+  const ratio = (result: LoadResult) => ({
+    ...result,
+    ratioToFloor: result.tasksPerSecond / floors.floor.tasksPerSecond,
+    ratioToStockFloor: result.tasksPerSecond / floors.stockFloor.tasksPerSecond,
+  });
   const done = { tasks: 0, steps: 0 };
   const flood = async (workflow: string, count: number, steps: number): Promise<LoadResult> => {
     await load.flood(workflow, WARM_UP);
@@ -97,7 +103,7 @@ async function measurePlatform(platform: Platform, floor: BenchResult['floor']):
   const chain4Claimed = ratio(await flood('noop', Math.ceil(tasks / 2), 4));
   const claimedLow = await load.oneByOne('noop', singles);
   return {
-    floor,
+    ...floors,
     ...(behindHistory === undefined ? {} : { behindHistory }),
     chain4,
     chain4Claimed: { ...chain4Claimed, latencyMs: toLatency(claimedLow) },

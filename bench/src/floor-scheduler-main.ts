@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Publisher, type PulledMessage, PullLoop, serve } from '@cleanslate/bus';
+import { serve } from '@cleanslate/bus';
 import pg from 'pg';
 import { z } from 'zod';
+import { linkFloor, type Taken } from './floor-link.ts';
 import { COMMANDS, connectFloor, decode, EVENTS, encode, RUN, STEPS } from './floor-wire.ts';
 
 // Commands go out, events come in, and each batch of events is one compare-and-set in the database before the next commands follow. Nothing else: no claims, leases, retries,
@@ -11,10 +12,11 @@ import { COMMANDS, connectFloor, decode, EVENTS, encode, RUN, STEPS } from './fl
 const PADDING = 'x'.repeat(443);
 const RunRequest = z.strictObject({ tasks: z.int().positive() });
 
-const bus = await connectFloor(process.env['NATS_URL'] ?? '');
+const url = process.env['NATS_URL'] ?? '';
+const bus = await connectFloor(url);
+const link = await linkFloor(process.env['FLOOR_CLIENT'], bus, url);
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 2 });
-const publisher = new Publisher(bus, { window: 200 });
-let waiting: PulledMessage[] = [];
+let waiting: Taken[] = [];
 let busy = false;
 let left = 0;
 let done = Promise.withResolvers<void>();
@@ -29,19 +31,13 @@ serve(bus, RUN, 'floor-scheduler', async ({ body }) => {
   await done.promise;
   return new Uint8Array();
 });
-const loop = new PullLoop(bus, { stream: EVENTS.stream, durable: EVENTS.durable, slots: 300, onMessage: take });
-loop.start();
+link.take(EVENTS, 300, take);
 
 function command(task: string, step: number): Promise<unknown> {
-  return publisher.publish({
-    stream: COMMANDS.stream,
-    subject: COMMANDS.subject,
-    messageId: `${task}.${step}`,
-    body: encode({ task, step, padding: PADDING }),
-  });
+  return link.send(COMMANDS, `${task}.${step}`, encode({ task, step, padding: PADDING }));
 }
 
-function take(message: PulledMessage): void {
+function take(message: Taken): void {
   waiting.push(message);
   if (busy) return;
   busy = true;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Bus, request } from '@cleanslate/bus';
 import { checkoutRoot, startNatsServer, startService } from '@cleanslate/infra';
 import pg from 'pg';
+import type { FloorClient } from './floor-link.ts';
 import { COMMANDS, connectFloor, EVENTS, RUN } from './floor-wire.ts';
 import { type Latency, toLatency } from './latency.ts';
 import { readCosts, spentBetween } from './process-cost.ts';
@@ -18,14 +19,15 @@ export type FloorResult = {
 
 /**
  * What the same machine does at the same time with nothing but the essentials (design/70): a scheduler and an executor process, four commands and four events a task, strict zod,
- * a log line a step, state by batched compare-and-set in PostgreSQL with fsync.
+ * a log line a step, state by batched compare-and-set in PostgreSQL with fsync. `own` sends and takes with the platform's publisher and pull loop, `stock` as the client's documentation shows it.
  */
 export async function measureFloor(
   dir: string,
   postgres: { readonly adminUrl: string; readonly pid: number },
   tasks: number,
+  client: FloorClient,
 ): Promise<FloorResult> {
-  await using nats = await startNatsServer({ dir: join(dir, 'floor-nats') });
+  await using nats = await startNatsServer({ dir: join(dir, `floor-nats-${client}`) });
   await using bus = await connectFloor(nats.url);
   await makeStreams(bus);
   const pool = new pg.Pool({ connectionString: postgres.adminUrl, max: 1 });
@@ -34,7 +36,7 @@ export async function measureFloor(
     startService({
       name,
       entry: join(checkoutRoot, 'bench', 'src', `${name}-main.ts`),
-      env: { NATS_URL: nats.url, DATABASE_URL: postgres.adminUrl },
+      env: { NATS_URL: nats.url, DATABASE_URL: postgres.adminUrl, FLOOR_CLIENT: client },
       waitReady: false,
     });
   await using executor = await start('floor-executor');

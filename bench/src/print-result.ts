@@ -9,11 +9,19 @@ export type LoadResult = {
   readonly memoryMb: Readonly<Record<string, number>>;
 };
 
-export type BenchResult = {
+export type Floors = {
+  /** With the platform's own publisher and pull loop: the harder one. */
   readonly floor: FloorResult;
-  readonly chain4: LoadResult & { readonly ratioToFloor: number };
+  /** With the client as its documentation shows it. */
+  readonly stockFloor: FloorResult;
+};
+
+type Ratios = { readonly ratioToFloor: number; readonly ratioToStockFloor: number };
+
+export type BenchResult = Floors & {
+  readonly chain4: LoadResult & Ratios;
   /** The same with executors that are not `pure`. */
-  readonly chain4Claimed: LoadResult & { readonly ratioToFloor: number; readonly latencyMs: Latency };
+  readonly chain4Claimed: LoadResult & Ratios & { readonly latencyMs: Latency };
   /** The first again, behind so many finished tasks; only with `--history`. */
   readonly behindHistory?: BenchResult['chain4Claimed'] & { readonly finishedTasks: number };
   /** Tasks of one step. */
@@ -35,20 +43,32 @@ function roundNumbers(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 100) / 100 : value;
 }
 
-function toTable({ floor, chain4, chain4Claimed, behindHistory, single, latencyMs, machine }: BenchResult): string {
+function toTable({
+  floor,
+  stockFloor,
+  chain4,
+  chain4Claimed,
+  behindHistory,
+  single,
+  latencyMs,
+  machine,
+}: BenchResult): string {
   const rate = (perSecond: number) => Math.round(perSecond).toString();
   const ms = ({ p50, p95, p99 }: Latency) => `${p50.toFixed(1)} / ${p95.toFixed(1)} / ${p99.toFixed(1)}`;
   const cpu = (costs: Readonly<Record<string, number>>) =>
     Object.entries(costs)
       .map(([name, value]) => `${name} ${value.toFixed(2)}`)
       .join(', ');
+  const ratios = ({ ratioToFloor, ratioToStockFloor }: Ratios) =>
+    `${ratioToFloor.toFixed(2)} of the floor, ${ratioToStockFloor.toFixed(2)} of the stock client's`;
   const memory = Object.entries(chain4.memoryMb).map(([name, mb]) => `${name} ${Math.round(mb)}`);
   return `${[
     `${machine.cpus} × ${machine.model}, Node ${machine.node}; ${chain4.tasks} tasks`,
     '',
     `floor                 ${rate(floor.tasksPerSecond)} tasks/s, ${ms(floor.latencyMs)} ms (p50 / p95 / p99, one at a time)`,
-    `chain of 4, pure      ${rate(chain4.tasksPerSecond)} tasks/s, ${chain4.ratioToFloor.toFixed(2)} of the floor`,
-    `chain of 4, claimed   ${rate(chain4Claimed.tasksPerSecond)} tasks/s, ${chain4Claimed.ratioToFloor.toFixed(2)} of the floor`,
+    `floor, stock client   ${rate(stockFloor.tasksPerSecond)} tasks/s, ${ms(stockFloor.latencyMs)} ms`,
+    `chain of 4, pure      ${rate(chain4.tasksPerSecond)} tasks/s, ${ratios(chain4)}`,
+    `chain of 4, claimed   ${rate(chain4Claimed.tasksPerSecond)} tasks/s, ${ratios(chain4Claimed)}`,
     ...(behindHistory === undefined
       ? []
       : [
@@ -62,6 +82,7 @@ function toTable({ floor, chain4, chain4Claimed, behindHistory, single, latencyM
     `  a step, dispatched to claimed  ${ms(latencyMs.dispatchToStart)}`,
     '',
     `CPU ms a task, floor    ${cpu(floor.cpuMsPerTask)}`,
+    `CPU ms a task, stock    ${cpu(stockFloor.cpuMsPerTask)}`,
     `CPU ms a task, pure     ${cpu(chain4.cpuMsPerTask)}`,
     `CPU ms a task, claimed  ${cpu(chain4Claimed.cpuMsPerTask)}`,
     `highest memory, MB      ${memory.join(', ')}`,
