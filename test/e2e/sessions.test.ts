@@ -46,6 +46,14 @@ async function run(
   const task = await client.result(taskId);
   return { taskId, state: task.state, code: task.error?.code, said: (task.result as { said: string[] } | null)?.said };
 }
+/** The claim under which an act runs. */
+async function fenceOf({ attempt, taskId }: StepContext): Promise<Fence> {
+  const [row] = await p.sql<{ claim_id: string }>(
+    `SELECT claim_id FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE task_id = $1 AND step_id = $2`,
+    [taskId, attempt.stepId],
+  );
+  return { ...attempt, claimId: row?.claim_id ?? '' };
+}
 const heard = async (session: string, client?: Client) => (await run('read', session, client && { client })).said;
 
 describe('a session', () => {
@@ -104,11 +112,7 @@ describe('a session', () => {
     let fence: Fence | undefined;
     await run('say', id);
     acts.set('answer:fence', async (ctx) => {
-      const [row] = await p.sql<{ claim_id: string }>(
-        `SELECT claim_id FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE task_id = $1`,
-        [ctx.taskId],
-      );
-      fence = { ...ctx.attempt, claimId: row?.claim_id ?? '' };
+      fence = await fenceOf(ctx);
       return (await ask(fence)).items.map(({ text }) => text);
     });
     await using bus = await p.platform.broker.connect({ kind: 'worker', role: 'analyzer' });
@@ -235,6 +239,66 @@ describe('a session', () => {
     });
     expect(await run('rework', id, { workflow: 'chat-judged' })).toMatchObject({ state: 'completed', said: ['good'] });
     expect(await heard(id)).toEqual(['good']);
+  });
+
+  test('E8: what a later round leaves unsaid is gone, also where it says nothing at all', async () => {
+    const id = newSession();
+    acts.set('answer:less', async (ctx, session) => {
+      if (ctx.round === 2) return say(ctx, session, 'agent', 'good');
+      say(ctx, session, 'agent', 'let me think');
+      return say(ctx, session, 'agent', 'bad');
+    });
+    acts.set('answer:nothing', async (ctx, session) => {
+      expect(await ctx.session(session).list()).toMatchObject([{ text: 'good' }]);
+      return ctx.round === 1 ? say(ctx, session, 'agent', 'bad') : [];
+    });
+    expect(await run('less', id, { workflow: 'chat-judged' })).toMatchObject({ state: 'completed', said: ['good'] });
+    expect((await p.client.sessions.show(id)).items).toMatchObject([{ text: 'good' }]);
+    expect(await run('nothing', id, { workflow: 'chat-judged' })).toMatchObject({ state: 'completed', said: [] });
+    expect(await heard(id)).toEqual(['good']);
+  });
+
+  test('E5: what an attempt wrote that died before its report is replaced by the next, which is looked through anew', async () => {
+    const id = newSession();
+    await using bus = await p.platform.broker.connect({ kind: 'worker', role: 'analyzer' });
+    let died = false;
+    acts.set('answer:die', async (ctx, session) => {
+      if (died) return say(ctx, session, 'user', 'we decided to renew');
+      const items = ['we decided', 'to leave'].map((text, i) => ({ key: i + 1, from: 'user' as const, text }));
+      const fence = await fenceOf(ctx);
+      const write = { sessionId: session, fence, ttlMs: 60_000, reset: false, items, extracted: null };
+      for (const repeated of [write, write])
+        await callEndpoint(bus, SessionWrite, 'acme', repeated, { source: '/test' });
+      // Said twice it is one, under its first numbers.
+      expect((await p.client.sessions.show(session)).items.map(({ n }) => n)).toEqual([1, 2]);
+      died = true;
+      throw new AppError('EXECUTOR_FAILED', 'the worker died');
+    });
+    acts.set('answer:unextracted', async (ctx, session) => {
+      const { items } = await ctx.session(session).unextracted();
+      return items.map(({ n, text }) => `${n} ${text}`);
+    });
+    expect(await run('die', id)).toMatchObject({ state: 'completed', said: ['we decided to renew'] });
+    expect((await run('unextracted', id)).said).toEqual(['3 we decided to renew']);
+  });
+
+  test('a repeated attempt that says nothing leaves no session behind', async () => {
+    const id = newSession();
+    acts.set('answer:listen', async (ctx, session) => {
+      await ctx.session(session).list();
+      if (ctx.attempt.attempt === 1) throw new AppError('EXECUTOR_FAILED', 'once more');
+      return [];
+    });
+    expect(await run('listen', id)).toMatchObject({ state: 'completed' });
+    await expect(p.client.sessions.show(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('steps that a plan grew say each their own', async () => {
+    const id = newSession();
+    acts.set('answer:grown', async (ctx, session) => say(ctx, session, 'agent', `answer of ${ctx.attempt.stepId}`));
+    acts.set('later:grown', async (ctx, session) => (await ctx.session(session).list()).map(({ text }) => text));
+    const { said } = await run('grown', id, { workflow: 'chat-grown' });
+    expect(said?.toSorted()).toEqual(['answer of answer', 'answer of answer#2']);
   });
 
   test('many tasks append at once, on two workers: nothing is lost, and each pair stays together', async () => {

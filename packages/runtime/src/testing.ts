@@ -32,8 +32,7 @@ export function fakeStepContext(overrides: Partial<StepContext> = {}): StepConte
     context: buildContext,
     session: openStepSessions(memorySessions(), {
       fence: { ...attempt, claimId: 'claim-1' },
-      signal,
-      logger,
+      ...{ round: 1, signal, logger },
       requireOpen: () => undefined,
     }).open,
     documents: { read: async () => '' },

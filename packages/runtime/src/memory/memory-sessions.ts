@@ -1,9 +1,13 @@
-import { MAX_SESSION_BYTES, MAX_SESSION_ITEMS, type SessionItem } from '@cleanslate/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Fence, MAX_SESSION_BYTES, MAX_SESSION_ITEMS, type SessionItem } from '@cleanslate/contracts';
 import type { SessionStore } from './session-store.ts';
 
 type Kept = { items: (SessionItem & { key: string })[]; lastN: number; forgotten: number; extractedThrough: number };
 
-/** Tests only: sessions in memory, kept by tenant and id. It knows no tasks, so everything said is shown, and nothing expires. */
+/**
+ * Tests only: sessions in memory, kept by tenant and id. It knows no tasks, so everything said is shown, and nothing expires. What a step says takes the place of what was
+ * said under its id before; `runInMemory` gives all rounds of a step one id.
+ */
 export function memorySessions(): SessionStore {
   const sessions = new Map<string, Kept>();
   const find = (tenantId: string, sessionId: string): Kept => {
@@ -15,7 +19,7 @@ export function memorySessions(): SessionStore {
   return {
     read: async ({ sessionId, fence }) => {
       const { items, forgotten, extractedThrough } = find(fence.tenantId, sessionId);
-      const own = keyPrefix(fence.taskId, fence.stepId);
+      const own = keyPrefix(fence);
       return {
         sessionId,
         items: items.filter(({ key }) => !key.startsWith(own)).map(({ key: _, ...item }) => item),
@@ -25,11 +29,12 @@ export function memorySessions(): SessionStore {
     write: async ({ sessionId, fence, reset, items, extracted }) => {
       const kept = find(fence.tenantId, sessionId);
       if (reset) Object.assign(kept, { items: [], forgotten: 0, extractedThrough: kept.lastN });
-      for (const { key: place, from, text } of items) {
-        const key = `${keyPrefix(fence.taskId, fence.stepId)}${place}`;
-        const known = kept.items.find((item) => item.key === key);
-        if (known !== undefined) Object.assign(known, { from, text });
-        else kept.items.push({ key, n: ++kept.lastN, from, text, taskId: fence.taskId, at: new Date().toISOString() });
+      const own = keyPrefix(fence);
+      const said = items.map(({ key, from, text }) => ({ key: `${own}${key}`, from, text }));
+      if (!isDeepStrictEqual(said, kept.items.filter(({ key }) => key.startsWith(own)).map(toSaid))) {
+        kept.items = kept.items.filter(({ key }) => !key.startsWith(own));
+        for (const item of said)
+          kept.items.push({ ...item, n: ++kept.lastN, taskId: fence.taskId, at: new Date().toISOString() });
       }
       while (kept.items.length > MAX_SESSION_ITEMS || sizeOf(kept.items) > MAX_SESSION_BYTES) {
         kept.items.shift();
@@ -41,8 +46,12 @@ export function memorySessions(): SessionStore {
   };
 }
 
-function keyPrefix(taskId: string, stepId: string): string {
-  return `${taskId}/${stepId.replace(/#\d+$/, '')}/`;
+function keyPrefix({ taskId, stepId }: Fence): string {
+  return `${taskId}/${stepId}/`;
+}
+
+function toSaid({ key, from, text }: Kept['items'][number]) {
+  return { key, from, text };
 }
 
 function sizeOf(items: readonly SessionItem[]): number {

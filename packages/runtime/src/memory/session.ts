@@ -32,8 +32,8 @@ export type StepSession = {
   /** The item of that number; undefined where it is not there (any more). */
   readonly get: (n: number) => Promise<SessionEntry | undefined>;
   /**
-   * Stored when the step has succeeded, and once, however many attempts and rounds it takes: the last one counts. A step that fails leaves nothing: no error is ever
-   * played back as an answer. Throws `INVALID_INPUT` for an item that is too long.
+   * Stored when the step has succeeded, and once, however many attempts and rounds it takes: of those that open the session the last one counts, also where it says less
+   * or nothing. A step that fails leaves nothing: no error is ever played back as an answer. Throws `INVALID_INPUT` for an item that is too long.
    */
   readonly append: (...items: readonly NewSessionItem[]) => void;
   /** Forgets everything, at once, and what this step has appended so far. Tasks accepted before can't bring anything back. */
@@ -62,6 +62,8 @@ export function openStepSessions(
   store: SessionStore,
   step: {
     readonly fence: Fence;
+    /** Validation round, from 1. */
+    readonly round: number;
     readonly signal: AbortSignal;
     readonly logger: () => Logger;
     readonly requireOpen: () => void;
@@ -112,9 +114,11 @@ export function openStepSessions(
       },
     });
   };
+  // What an earlier one said, and may have stored, has to go also where this one says nothing.
+  const isFirst = fence.attempt === 1 && step.round === 1;
   const storeAll = async () => {
     for (const [sessionId, work] of works) {
-      if (work.items.length === 0 && work.extracted === null) continue;
+      if (isFirst && work.items.length === 0 && work.extracted === null) continue;
       const { outcome } = await write(sessionId, work, false);
       if (outcome === 'reset')
         step

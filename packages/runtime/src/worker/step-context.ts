@@ -72,7 +72,9 @@ export function makeStepContext(services: StepServices, claim: Claim, command: S
     if (over) throw new AppError('STALE_ATTEMPT', 'the step is over: use its sessions before it returns');
     if (pure) throw toImpure('session()');
   };
-  const sessions = openStepSessions(services.sessions, { fence, signal, logger: stepLogger, requireOpen });
+  const sessions = openStepSessions(services.sessions, {
+    ...{ fence, round: command.round, signal, logger: stepLogger, requireOpen },
+  });
   const context: StepContext = {
     attempt,
     ...{ round: command.round, pin: command.pin, workflow: command.workflow, idempotencyKey: command.idempotencyKey },

@@ -35,35 +35,35 @@ const OF_SESSION = `tenant_id = (SELECT cleanslate.reading_tenant()) AND session
 const IS_COMPLETED = `EXISTS (SELECT FROM ledger.tasks t WHERE t.tenant_id = i.tenant_id AND t.task_id = i.task_id AND t.state = 'completed')`;
 export const IS_SHOWN = `(i.said_by = 'user' OR ${IS_COMPLETED})`;
 
-/** When the task was accepted. Throws `STALE_ATTEMPT` where the claim does not hold: a worker reaches sessions of a tenant by working for it. `lock` holds the claim until the commit. */
-async function requireClaim(tx: Tx, fence: Fence, lock: 'lock' | 'look'): Promise<Date> {
+/** A step that holds its claim. What is kept of it has keys that begin with `prefix`; all rounds of one step have it in common. */
+type Speaker = { readonly acceptedAt: Date; readonly prefix: string };
+
+/** Throws `STALE_ATTEMPT` where the claim does not hold: a worker reaches sessions of a tenant by working for it. `lock` holds the claim until the commit. */
+async function requireClaim(tx: Tx, fence: Fence, lock: 'lock' | 'look'): Promise<Speaker> {
   const { tenantId, taskId, stepId, attempt, claimId, epoch } = fence;
-  const { rows } = await tx.query<{ created_at: Date }>(
-    `SELECT t.created_at FROM ledger.tasks t JOIN ledger.steps s USING (task_seq)
+  const { rows } = await tx.query<{ created_at: Date; spoken_as: string }>(
+    // Rounds repeat the plan's own steps only. Others of the same key (grown, for evidence, to undo one) stand beside it, and say each their own.
+    `SELECT t.created_at, CASE WHEN s.purpose = 'work' THEN s.plan_key ELSE s.step_id END AS spoken_as
+     FROM ledger.tasks t JOIN ledger.steps s USING (task_seq)
      WHERE t.tenant_id = $1 AND t.task_id = $2 AND s.step_id = $3 AND s.attempt = $4 AND s.claim_id = $5 AND s.phase = 'executing'
        AND (SELECT epoch FROM ledger.meta) = $6 ${lock === 'lock' ? 'FOR SHARE OF s' : ''}`,
     [tenantId, taskId, stepId, attempt, claimId, epoch],
   );
-  const [task] = rows;
-  if (task === undefined) throw new AppError('STALE_ATTEMPT', 'the claim on this attempt no longer holds');
-  return task.created_at;
-}
-
-/** What rounds of one step have in common. */
-function keyPrefix({ taskId, stepId }: Fence): string {
-  return `${taskId}/${stepId.replace(/#\d+$/, '')}/`;
+  const [step] = rows;
+  if (step === undefined) throw new AppError('STALE_ATTEMPT', 'the claim on this attempt no longer holds');
+  return { acceptedAt: step.created_at, prefix: `${taskId}/${step.spoken_as}/` };
 }
 
 /** A session as a running step may see it. In a transaction of the fence's tenant. Throws `STALE_ATTEMPT`. */
 export async function readSession(tx: Tx, sessionId: string, fence: Fence): Promise<ValueOf<typeof SessionRead>> {
-  const acceptedAt = await requireClaim(tx, fence, 'look');
+  const { acceptedAt, prefix } = await requireClaim(tx, fence, 'look');
   const session = await findSession(tx, sessionId, fence.taskId, acceptedAt, '');
   if (session === undefined || session.expired || session.is_newer) return { sessionId, ...EMPTY };
   // What this step said in an earlier round was sent back: nothing to build on.
   const { rows } = await tx.query<SessionItemRow>(
     `SELECT n, said_by, text, task_id, at FROM ledger.session_items i
      WHERE ${OF_SESSION} AND (i.task_id = $2 OR ${IS_SHOWN}) AND NOT starts_with(i.item_key, $3) ORDER BY n`,
-    [sessionId, fence.taskId, keyPrefix(fence)],
+    [sessionId, fence.taskId, prefix],
   );
   return {
     sessionId,
@@ -97,12 +97,16 @@ async function findSession(
 }
 
 /**
- * Adds what a step said, and resets before where it asks for that. Writers of one session take turns, so none loses what another says. In a transaction of the
- * fence's tenant. Throws `STALE_ATTEMPT`.
+ * Keeps what a step said in place of what an earlier attempt or round of it said, and resets before where it asks for that. Writers of one session take turns, so
+ * none loses what another says. In a transaction of the fence's tenant. Throws `STALE_ATTEMPT`.
  */
 export async function writeSession(tx: Tx, write: Write): Promise<ValueOf<typeof SessionWrite>> {
   const { sessionId, fence, ttlMs } = write;
-  const acceptedAt = await requireClaim(tx, fence, 'lock');
+  const { acceptedAt, prefix } = await requireClaim(tx, fence, 'lock');
+  if (write.items.length === 0 && write.extracted === null && !write.reset) {
+    await takeBack(tx, sessionId, prefix);
+    return { sessionId, outcome: 'kept' };
+  }
   await tx.query(
     `INSERT INTO ledger.sessions (tenant_id, session_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 millisecond') ON CONFLICT DO NOTHING`,
     [fence.tenantId, sessionId, ttlMs],
@@ -118,7 +122,7 @@ export async function writeSession(tx: Tx, write: Write): Promise<ValueOf<typeof
     );
     await deleteItems(tx, sessionId);
   }
-  await putItems(tx, write, session.last_n);
+  await putItems(tx, write, prefix, session.last_n);
   await forgetOldest(tx, sessionId);
   await tx.query(
     `UPDATE ledger.sessions SET expires_at = clock_timestamp() + $2 * interval '1 millisecond',
@@ -141,22 +145,42 @@ export async function resetSession(tx: Tx, tenantId: string, sessionId: string):
   return await deleteItems(tx, sessionId);
 }
 
-async function deleteItems(tx: Tx, sessionId: string): Promise<number> {
-  const { rowCount } = await tx.query(`DELETE FROM ledger.session_items WHERE ${OF_SESSION}`, [sessionId]);
+/** What a step said that says nothing now: that neither begins a session nor makes it last longer. */
+async function takeBack(tx: Tx, sessionId: string, prefix: string): Promise<void> {
+  await tx.query(`SELECT FROM ledger.sessions WHERE ${OF_SESSION} FOR UPDATE`, [sessionId]);
+  await deleteItems(tx, sessionId, prefix);
+}
+
+/** Those whose keys begin with `prefix`; all by default. Returns how many there were. */
+async function deleteItems(tx: Tx, sessionId: string, prefix = ''): Promise<number> {
+  const { rowCount } = await tx.query(
+    `DELETE FROM ledger.session_items WHERE ${OF_SESSION} AND starts_with(item_key, $2)`,
+    [sessionId, prefix],
+  );
   return rowCount ?? 0;
 }
 
-async function putItems(tx: Tx, { sessionId, fence, items }: Write, lastN: number): Promise<void> {
+/** In place of what the step said before. A write that is repeated changes nothing; what is said anew has new numbers, so that it is looked through anew. */
+async function putItems(tx: Tx, { sessionId, fence, items }: Write, prefix: string, lastN: number): Promise<void> {
+  const keys = items.map(({ key }) => `${prefix}${key}`);
+  const { rows: known } = await tx.query<{ item_key: string; said_by: SessionSpeaker; text: string }>(
+    `SELECT item_key, said_by, text FROM ledger.session_items WHERE ${OF_SESSION} AND starts_with(item_key, $2) ORDER BY n`,
+    [sessionId, prefix],
+  );
+  const isSame = ({ from, text }: Write['items'][number], index: number) => {
+    const item = known[index];
+    return item?.item_key === keys[index] && item?.said_by === from && item.text === text;
+  };
+  if (known.length === items.length && items.every(isSame)) return;
+  if (known.length > 0) await deleteItems(tx, sessionId, prefix);
   if (items.length === 0) return;
-  const prefix = keyPrefix(fence);
   await tx.query(
-    `INSERT INTO ledger.session_items AS i (tenant_id, session_id, n, item_key, said_by, text, task_id)
+    `INSERT INTO ledger.session_items (tenant_id, session_id, n, item_key, said_by, text, task_id)
      SELECT $1, $2, $3 + row_number() OVER (ORDER BY x.place), x.item_key, x.said_by, x.text, $4
-     FROM unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS x (item_key, said_by, text, place)
-     ON CONFLICT (tenant_id, session_id, item_key) DO UPDATE SET said_by = excluded.said_by, text = excluded.text, at = excluded.at`,
+     FROM unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS x (item_key, said_by, text, place)`,
     [
       ...[fence.tenantId, sessionId, lastN, fence.taskId],
-      items.map(({ key }) => `${prefix}${key}`),
+      keys,
       items.map(({ from }) => from),
       items.map(({ text }) => text),
     ],

@@ -254,10 +254,11 @@ export class MemoryWorker extends Process {
     };
     const { signal } = claim.abort;
     const logger = () => context.logger;
-    const sessions = openStepSessions(this.#parts.sessions, { fence: claim.fence, signal, logger, requireOpen });
+    const { round } = command;
+    const sessions = openStepSessions(this.#parts.sessions, { fence: claim.fence, round, signal, logger, requireOpen });
     const context = fakeStepContext({
       session: sessions.open,
-      ...{ attempt, round: command.round, pin: command.pin, workflow: command.workflow },
+      ...{ attempt, round, pin: command.pin, workflow: command.workflow },
       ...{ tenantId: attempt.tenantId, taskId: attempt.taskId, idempotencyKey: command.idempotencyKey },
       signal: claim.abort.signal,
       model: openStepModel(this.#parts.model, { signal: claim.abort.signal, attempt, pure }).model,

@@ -26,6 +26,7 @@ import { type DeadLetter, MemoryLedger } from './memory-ledger.ts';
 import { type Doorbell, MemoryScheduler, type ReportMessage } from './memory-scheduler.ts';
 import { MemoryWorker } from './memory-worker.ts';
 import { MemoryQueue } from './queue.ts';
+import { bySpeaker } from './sessions-by-speaker.ts';
 import { START, VirtualClock } from './virtual-clock.ts';
 import { World } from './world.ts';
 
@@ -155,7 +156,7 @@ function compose(
     },
     decideGate: (sha256, result) => toGateInput(sha256, options.gate?.(result) ?? 'approve'),
   });
-  const sessions = options.sessions ?? memorySessions();
+  const sessions = bySpeaker(options.sessions ?? memorySessions(), ledger);
   for (let i = 1; i <= (options.workers ?? 2); i++)
     workers.push(
       new MemoryWorker(world, {
