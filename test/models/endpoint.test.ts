@@ -212,31 +212,3 @@ describe('prompts and windows', () => {
     expect(JSON.stringify([error.toBody(), error.stack])).not.toContain('simulated-key');
   });
 });
-
-describe('what an endpoint understands is learned once', () => {
-  const unknown = (what: RegExp, says: string): ((request: { text: string }) => ModelReply) => {
-    return ({ text }) => (what.test(text) ? refused(400, says) : json(GOOD));
-  };
-
-  test.each([
-    ['a JSON schema', /"json_schema"/, 'response_format type json_schema is not supported', /"json_object"/],
-    ['any response format', /"response_format"/, 'unknown field: response_format', /"messages"/],
-    ['stream_options', /"stream_options"/, 'Unrecognized request argument: stream_options', /"json_schema"/],
-    ['a temperature', /"temperature"/, "Unsupported value: 'temperature'", /"json_schema"/],
-    [
-      'max_tokens',
-      /"max_tokens"/,
-      "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'",
-      /"max_completion_tokens"/,
-    ],
-  ])('one that does not know %s', async (_, what, says, then) => {
-    await using at = await startModel({ LLM_MAX_RETRIES: '0' });
-    at.server.reply(unknown(what, says));
-    expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
-    const learned = at.server.requests.length;
-    expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
-    expect(at.server.requests).toHaveLength(learned + 1);
-    expect(at.server.requests.at(-1)?.text).toMatch(then);
-    expect(at.server.requests.at(-1)?.text).not.toMatch(what);
-  });
-});

@@ -3,35 +3,61 @@ import { isStrict, type JsonSchema } from './prompt.ts';
 const FORMATS = ['json_schema', 'json_object', 'text'] as const;
 type Format = (typeof FORMATS)[number];
 
+/** What one request is sent with; a refusal says something about these, whatever was learned since. */
+export type Phrasing = {
+  /** Undefined: the answer's form is not asked for. */
+  readonly format: Format | undefined;
+  readonly limit: 'max_tokens' | 'max_completion_tokens';
+  readonly streamUsage: boolean;
+  readonly temperature: boolean;
+};
+
+/** A refused request: the server's status and words, and what it was sent with. */
+export type Refusal = {
+  readonly status: number | undefined;
+  readonly words: string;
+  readonly purpose: string;
+  readonly sentWith: Phrasing;
+};
+
+/** It is the value that is refused, not the name it stands under. */
+const BAD_VALUE =
+  /too (?:large|big|high|long|many|small)|at (?:most|least)|(?:less|greater|more|larger) than|exceed|range|maximum/i;
+
 /** What an endpoint turned out to understand: learned from its refusals, once, and kept for the life of the process. */
 export class Dialect {
   #format: Format = 'json_schema';
-  #limit: 'max_tokens' | 'max_completion_tokens';
+  #limit: Phrasing['limit'];
   #limitSwapped = false;
   #streamUsage = true;
   #temperature = true;
-  /** Purposes whose schema it refused while it takes others. */
-  readonly #refusedSchemas = new Set<string>();
+  /** Of purposes whose schema it refused while it takes others. */
+  readonly #formats = new Map<string, Format>();
 
   constructor(url: string) {
     // OpenAI's own reasoning models refuse the name that all the others know.
     this.#limit = new URL(url).hostname.endsWith('.openai.com') ? 'max_completion_tokens' : 'max_tokens';
   }
 
-  toParameters(purpose: string, schema: JsonSchema | undefined, maxOutputTokens: number): Record<string, unknown> {
+  /** As of now. `asksForm`: whether the request says of what form its answer is. */
+  phrase(purpose: string, asksForm: boolean): Phrasing {
+    const formats = [this.#format, this.#formats.get(purpose) ?? 'json_schema'] as const;
     return {
-      ...(schema === undefined ? {} : this.#toFormat(purpose, schema)),
-      [this.#limit]: maxOutputTokens,
-      ...(this.#temperature ? { temperature: 0 } : {}),
-      stream: true,
-      ...(this.#streamUsage ? { stream_options: { include_usage: true } } : {}),
+      format: asksForm ? FORMATS[Math.max(...formats.map((each) => FORMATS.indexOf(each)))] : undefined,
+      limit: this.#limit,
+      streamUsage: this.#streamUsage,
+      temperature: this.#temperature,
     };
   }
 
-  /** True where a refusal taught something: the same request is worth another try at once. Each thing is learned once, so this ends. */
-  learn(status: number | undefined, words: string, purpose: string): boolean {
+  /**
+   * True where the same request is worth another try at once: the refusal taught something, or what it was sent with is out of date, since requests under way at the same time are refused for the
+   * same reason. Each thing is learned once, so this ends.
+   */
+  learn({ status, words, purpose, sentWith }: Refusal): boolean {
     if (status !== 400 && status !== 422 && status !== 501) return false;
-    if (/max_(?:completion_)?tokens/.test(words) && !this.#limitSwapped) {
+    if (!isSame(sentWith, this.phrase(purpose, sentWith.format !== undefined))) return true;
+    if (/max_(?:completion_)?tokens/.test(words) && !BAD_VALUE.test(words) && !this.#limitSwapped) {
       this.#limitSwapped = true;
       this.#limit = this.#limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
       return true;
@@ -45,26 +71,44 @@ export class Dialect {
       return true;
     }
     return /response_format|json_?schema|json_?object|json mode|structured output|guided/i.test(words)
-      ? this.#learnFormat(words, purpose)
+      ? this.#learnFormat(words, purpose, sentWith.format)
       : false;
   }
 
-  #learnFormat(words: string, purpose: string): boolean {
-    if (/invalid schema|invalid json schema/i.test(words) && !this.#refusedSchemas.has(purpose)) {
-      this.#refusedSchemas.add(purpose);
-      return true;
-    }
-    const next = FORMATS[FORMATS.indexOf(this.#format) + 1];
+  /** One step down from what was refused. */
+  #learnFormat(words: string, purpose: string, refused: Format | undefined): boolean {
+    const next = refused === undefined ? undefined : FORMATS[FORMATS.indexOf(refused) + 1];
     if (next === undefined) return false;
-    this.#format = next;
+    if (/invalid schema|invalid json schema/i.test(words) || this.#formats.has(purpose))
+      this.#formats.set(purpose, next);
+    else this.#format = next;
     return true;
   }
+}
 
-  #toFormat(purpose: string, schema: JsonSchema): object {
-    const name = purpose.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60) || 'answer';
-    const format = this.#format === 'json_schema' && this.#refusedSchemas.has(purpose) ? 'json_object' : this.#format;
-    if (format === 'text') return {};
-    if (format === 'json_object') return { response_format: { type: 'json_object' } };
-    return { response_format: { type: 'json_schema', json_schema: { name, schema, strict: isStrict(schema) } } };
-  }
+function isSame(a: Phrasing, b: Phrasing): boolean {
+  return (
+    a.format === b.format && a.limit === b.limit && a.streamUsage === b.streamUsage && a.temperature === b.temperature
+  );
+}
+
+/** The parameters of a request that is phrased so. */
+export function toParameters(
+  { format, limit, streamUsage, temperature }: Phrasing,
+  { purpose, schema, maxOutputTokens }: { purpose: string; schema?: JsonSchema; maxOutputTokens: number },
+): Record<string, unknown> {
+  return {
+    ...(schema === undefined ? {} : toFormat(format, purpose, schema)),
+    [limit]: maxOutputTokens,
+    ...(temperature ? { temperature: 0 } : {}),
+    stream: true,
+    ...(streamUsage ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function toFormat(format: Format | undefined, purpose: string, schema: JsonSchema): object {
+  if (format === undefined || format === 'text') return {};
+  if (format === 'json_object') return { response_format: { type: 'json_object' } };
+  const name = purpose.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60) || 'answer';
+  return { response_format: { type: 'json_schema', json_schema: { name, schema, strict: isStrict(schema) } } };
 }

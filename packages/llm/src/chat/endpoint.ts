@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { boundedFetch } from './bounded-fetch.ts';
-import { Dialect } from './dialect.ts';
+import { Dialect, type Phrasing, toParameters } from './dialect.ts';
 import type { JsonSchema, Message } from './prompt.ts';
 import { AnswerCollector, type RawAnswer } from './raw-answer.ts';
 import { type Deadlines, Watch } from './watch.ts';
@@ -39,13 +39,13 @@ export class Endpoint {
   }
 
   /** Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), or what the client says of the server. */
-  async request(question: HttpQuestion, ends: readonly AbortSignal[]): Promise<RawAnswer> {
+  async request(question: HttpQuestion, phrasing: Phrasing, ends: readonly AbortSignal[]): Promise<RawAnswer> {
     const { model, deadlines } = this.#options;
     const watch = new Watch(deadlines, ends);
-    const { purpose, schema, maxOutputTokens, messages, tools } = question;
+    const { maxOutputTokens, messages, tools } = question;
     const body = {
       ...{ model, messages, ...(tools === undefined ? {} : { tools }) },
-      ...this.dialect.toParameters(purpose, schema, maxOutputTokens),
+      ...toParameters(phrasing, question),
     } as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
     const collector = new AnswerCollector();
     try {

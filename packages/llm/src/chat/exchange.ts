@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, isAppError } from '@cleanslate/contracts';
 import type { ModelBudget } from './budget.ts';
+import type { Phrasing } from './dialect.ts';
 import type { Endpoint, HttpQuestion } from './endpoint.ts';
 import { type AskOptions, addUsage, type ModelUsage, NO_USAGE } from './model.ts';
 import { readFault, toModelError } from './model-error.ts';
@@ -99,16 +100,17 @@ export class Exchange {
     const cost = this.#costOf(estimate.high, maxOutputTokens);
     const planned = { model: endpoint.model, purpose, attempt, tokens: estimate.high + maxOutputTokens, ...cost };
     const lease = await budget.reserve(planned, signal);
+    const phrasing = endpoint.dialect.phrase(purpose, question.schema !== undefined);
     const startedAt = performance.now();
     let used: ModelUsage = { ...NO_USAGE, requests: 1 };
     let outcome = 'ok';
     try {
-      const raw = await endpoint.request(question, [signal, lease.signal]);
+      const raw = await endpoint.request(question, phrasing, [signal, lease.signal]);
       used = this.#toUsage(raw, estimate);
       checkAnswer(raw, estimate.low);
       return raw;
     } catch (error) {
-      const known = this.#toKnown(error, question);
+      const known = this.#toKnown(error, question, phrasing);
       outcome = signal.aborted ? 'aborted' : known.code;
       if (['MODEL_TIMEOUT', 'MODEL_STALLED', 'aborted'].includes(outcome) && used.promptTokens === 0)
         // Nobody says what a broken-off request cost; its prompt was read.
@@ -123,11 +125,11 @@ export class Exchange {
     }
   }
 
-  #toKnown(error: unknown, question: HttpQuestion): AppError {
+  #toKnown(error: unknown, question: HttpQuestion, sentWith: Phrasing): AppError {
     if (isAppError(error)) return error;
     const { endpoint } = this.#parts;
     const fault = readFault(error);
-    if (endpoint.dialect.learn(fault.status, fault.words, question.purpose)) return new Learned();
+    if (endpoint.dialect.learn({ ...fault, purpose: question.purpose, sentWith })) return new Learned();
     const known = toModelError(fault, endpoint.model, toEchoable(question));
     if (fault.code !== 'insufficient_quota') return known;
     return new AppError('MODEL_RATE_LIMITED', known.message, {
