@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEraser, ERASED, toFragments } from './erase-content.ts';
+import { createEraser, ERASED } from './erase-content.ts';
+import { toFragments } from './phrase-pattern.ts';
 
 const erasure = {
   knowledgeId: 'salary-of-ann',
@@ -41,6 +42,46 @@ describe('eraser', () => {
     });
   });
 
+  it('leaves the names of fields alone, and what names, chooses or dates something, whatever the phrase', () => {
+    const phrases = ['rule', 'Statement', 'conclusion', 'net', 'analyzer', '2026', 'ab-1', 'demo', 'must'];
+    const found = createEraser({ ...erasure, phrases });
+    const said = {
+      ...{ statement: 'It is kept.', knowledgeType: 'rule', layer: 'core', modality: 'must', knowledgeId: 'net' },
+      ...{ type: 'net', id: 'demo', source: '/services/demo', time: '2026-01-05T10:00:00.000Z', validFrom: null },
+      ...{
+        derivedFrom: ['net@1', 'ab-1@2'],
+        tags: ['kept'],
+        nested: [{ knowledgeType: 'conclusion', role: 'analyzer' }],
+      },
+    };
+    expect(found.json(said)).toBe(said);
+    expect(found.json({ id: 'a net sum', type: 'the analyzer', rule: 'rule' })).toEqual({
+      ...{ id: `a ${ERASED} sum`, type: `the ${ERASED}` },
+      rule: ERASED,
+    });
+  });
+
+  it('finds a short phrase as whole words only', () => {
+    const found = createEraser({ ...erasure, phrases: ['5', 'net', '€ 7'] });
+    const kept = 'On 2026-01-05 the network said 15, 1.5, 5,000, 5.5, 5th and € 70.';
+    expect(found.text(kept)).toBe(kept);
+    expect(found.text('It is 5, (NET) or salary:5; or € 7.')).toBe(
+      `It is ${ERASED}, (${ERASED}) or salary:${ERASED}; or ${ERASED}.`,
+    );
+    expect(found.text(String.raw`{"said":"\nnet\n5"}`)).toBe(String.raw`{"said":"\n${ERASED}\n${ERASED}"}`);
+    expect(found.json({ value: '5', note: { value: 'net' } })).toEqual({ value: ERASED, note: { value: ERASED } });
+  });
+
+  it('finds a short Chinese phrase as a whole statement only, and a longer one anywhere', () => {
+    const found = createEraser({ ...erasure, phrases: ['收', '三万元', '张三患有肝炎'] });
+    const kept = '甲方收取三万元整。收货后付款，收 三万元，付';
+    expect(found.text(kept)).toBe(kept);
+    expect(found.json(['收', '三万元。', '他说“三万元”吗', '第一行\n收\n', '备注张三患有肝炎'])).toEqual([
+      ...[ERASED, `${ERASED}。`, `他说“${ERASED}”吗`, `第一行\n${ERASED}\n`, `备注${ERASED}`],
+    ]);
+    expect(found.text(JSON.stringify({ x: '收', y: '收取' }))).toBe(JSON.stringify({ x: ERASED, y: '收取' }));
+  });
+
   it('finds wording in JSON that was put into a text', () => {
     const said = createEraser({ ...erasure, phrases: ['He said "no - never" at C:\\temp\nthen left.'] });
     const inner = JSON.stringify({ log: 'x He said "no - never" at C:\\temp\nthen left. y' });
@@ -52,11 +93,13 @@ describe('eraser', () => {
     expect(eraser.json({ contentHash: 'a'.repeat(64) })).toEqual({ contentHash: '0'.repeat(64) });
   });
 
+  const odd = createEraser({ ...erasure, phrases: ['redacted', 'red'] });
   it('gives back the very same value where nothing is to be erased, and erasing twice is erasing once', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const once = eraser.json(value);
         expect(eraser.json(once)).toEqual(once);
+        expect(odd.json(odd.json([value, 'is redacted']))).toEqual(odd.json([value, 'is redacted']));
         if (JSON.stringify(once) === JSON.stringify(value)) expect(once).toBe(value);
       }),
     );
@@ -69,7 +112,8 @@ describe('eraser', () => {
         fc.array(word, { minLength: 1, maxLength: 5 }),
         fc.jsonValue(),
         fc.constantFrom(' ', '\n', '\t  '),
-        (words, around, gap) => {
+        (some, around, gap) => {
+          const words = [...some, 'zebrafish'];
           const phrase = words.join(' ');
           const found = createEraser({ ...erasure, phrases: [phrase] });
           const value = { around, said: [`x ${words.join(gap)} y`] };

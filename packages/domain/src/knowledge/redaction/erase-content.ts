@@ -1,3 +1,6 @@
+import { isFieldName, toErasable } from './name-fields.ts';
+import { isShort, toSource } from './phrase-pattern.ts';
+
 /** What is to go from everything that tells of redacted versions. */
 export type Erasure = {
   readonly knowledgeId: string;
@@ -26,30 +29,50 @@ export type Eraser = {
   text(text: string): string;
 };
 
-/** Finds and erases: wherever a phrase or hash stands in a text, and everything that an object says which names one of the versions. */
-export function createEraser(erasure: Erasure): Eraser {
-  const pattern = toPattern(erasure);
-  const refs = new Set(erasure.versions.map((version) => `${erasure.knowledgeId}@${version}`));
-  const text = (found: string): string =>
-    pattern === null
-      ? found
-      : found.replace(pattern, (match) => (match.length === 64 && isHash(match) ? ERASED_HASH : ERASED));
+/**
+ * Finds and erases: wherever a phrase or hash stands in a text, and everything that an object says which names one of the versions. Names of fields stay, and
+ * what names or chooses something: whoever could read a value can read it afterwards.
+ */
+export function createEraser({ knowledgeId, versions, phrases, hashes }: Erasure): Eraser {
+  const all = toPattern(phrases, hashes);
+  const long = toPattern(
+    phrases.filter((phrase) => !isShort(phrase)),
+    hashes,
+  );
+  const refs = new Set(versions.map((version) => `${knowledgeId}@${version}`));
   const names = (object: Readonly<Record<string, unknown>>): boolean =>
-    (object['knowledgeId'] === erasure.knowledgeId && erasure.versions.includes(Number(object['version']))) ||
+    (object['knowledgeId'] === knowledgeId && versions.includes(Number(object['version']))) ||
     ['fact', 'ref', 'id', 'factRef'].some((key) => refs.has(String(object[key])));
-  const json = (value: unknown): unknown => {
-    if (typeof value === 'string') return text(value);
-    if (Array.isArray(value)) return sameOr(value, value.map(json));
+  const field = (key: string | null, text: string): string => {
+    const erasable = toErasable(key, text);
+    return erasable === 'nothing' ? text : replaceIn(text, erasable === 'long' ? long : all);
+  };
+  const json = (key: string | null, value: unknown): unknown => {
+    if (typeof value === 'string') return field(key, value);
+    if (Array.isArray(value))
+      return sameOr(
+        value,
+        value.map((item) => json(key, item)),
+      );
     if (typeof value !== 'object' || value === null) return value;
     const object = value as Readonly<Record<string, unknown>>;
     const named = names(object);
     const entries = Object.entries(object).map(
-      ([key, item]) => [text(key), named && CONTENT_KEYS.has(key) ? blank(item) : json(item)] as const,
+      ([name, item]) =>
+        [
+          isFieldName(name) ? name : replaceIn(name, long),
+          named && CONTENT_KEYS.has(name) ? blank(item) : json(name, item),
+        ] as const,
     );
-    const changed = entries.some(([key, item]) => !(key in object) || object[key] !== item);
+    const changed = entries.some(([name, item]) => !(name in object) || object[name] !== item);
     return changed ? Object.fromEntries(entries) : value;
   };
-  return { json: <T>(value: T) => json(value) as T, text };
+  return { json: <T>(value: T) => json(null, value) as T, text: (text) => replaceIn(text, all) };
+}
+
+function replaceIn(text: string, pattern: RegExp | null): string {
+  if (pattern === null) return text;
+  return text.replace(pattern, (match) => (isHash(match) ? ERASED_HASH : ERASED));
 }
 
 function sameOr(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
@@ -67,34 +90,11 @@ function isHash(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-function toPattern({ phrases, hashes }: Erasure): RegExp | null {
+function toPattern(phrases: readonly string[], hashes: readonly string[]): RegExp | null {
   const words = phrases.map((phrase) => phrase.trim()).filter((phrase) => phrase !== '');
-  const parts = [...words.map(toSource), ...hashes.filter(isHash)];
   // The longest first: of two that begin alike, the whole one goes.
-  return parts.length === 0 ? null : new RegExp(parts.sort((a, b) => b.length - a.length).join('|'), 'giu');
-}
-
-/** Blanks of any kind; quotes and backslashes also as JSON within JSON has them. */
-function toSource(phrase: string): string {
-  return phrase
-    .split(/\s+/)
-    .map((word) =>
-      word
-        .replace(/[$()*+.?[\\\]^{|}/]/g, '\\$&')
-        .replaceAll('\\\\', '\\\\+')
-        .replaceAll('"', '\\\\*"'),
-    )
-    .join('(?:\\s|\\\\+[nrt])+');
-}
-
-/** At most so many words are looked for in the database. */
-const MAX_FRAGMENTS = 3;
-
-/**
- * Words of a phrase that stand in every text which holds it, however that text is escaped or its blanks differ: the longest runs of letters and digits.
- * Texts that lack one need not be read.
- */
-export function toFragments(phrase: string): string[] {
-  const runs = phrase.match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...new Set(runs)].sort((a, b) => b.length - a.length).slice(0, MAX_FRAGMENTS);
+  const sources = words.sort((a, b) => b.length - a.length).map(toSource);
+  const parts = [...hashes.filter(isHash), ...sources];
+  // What was erased before stays as it is, also where somebody wants the word "redacted" to go.
+  return parts.length === 0 ? null : new RegExp([toSource(ERASED), ...parts].join('|'), 'giu');
 }

@@ -1,0 +1,46 @@
+/** A shorter phrase ("net", "5 days") stands in too much that has nothing to do with it: it is found as whole words only. Characters. */
+const SHORT = 8;
+/** Of Chinese and Japanese, where a character says more and words have no blanks between them; shorter, it is found as a whole statement only. */
+const SHORT_WITHOUT_BLANKS = 6;
+const WITHOUT_BLANKS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** No letter or digit beside it (but an escape, in JSON within JSON), and no digits that go on: "5" is neither in "15" nor in "1.5" nor in "2026-01-05". */
+const WORD_BEGINS = '(?:(?<![\\p{L}\\p{N}_])|(?<=\\\\[nrt]))(?<!\\p{N}[.,:/-])';
+const WORD_ENDS = '(?![\\p{L}\\p{N}_])(?![.,:/-]\\p{N})';
+/** The ends of the text, of a line or of a quotation. */
+const STATEMENT_BEGINS = '(?<=(?:^|["“”„「」『』\\r\\n]|\\\\[nr])[ \\t]*)';
+const STATEMENT_ENDS = '(?=[ \\t]*[.!?;。！？；]?[ \\t]*(?:$|["“”„「」『』\\r\\n\\\\]))';
+
+/** True for a phrase that is found as whole words or as a whole statement only. */
+export function isShort(phrase: string): boolean {
+  return [...phrase.trim()].length < (WITHOUT_BLANKS.test(phrase) ? SHORT_WITHOUT_BLANKS : SHORT);
+}
+
+/** A regular expression's source that finds the phrase however its blanks differ; quotes and backslashes also as JSON within JSON has them. */
+export function toSource(phrase: string): string {
+  const words = phrase
+    .split(/\s+/)
+    .map((word) =>
+      word
+        .replace(/[$()*+.?[\\\]^{|}/]/g, '\\$&')
+        .replaceAll('\\\\', '\\\\+')
+        .replaceAll('"', '\\\\*"'),
+    )
+    .join('(?:\\s|\\\\+[nrt])+');
+  if (!isShort(phrase)) return words;
+  return WITHOUT_BLANKS.test(phrase)
+    ? `${STATEMENT_BEGINS}${words}${STATEMENT_ENDS}`
+    : `${WORD_BEGINS}${words}${WORD_ENDS}`;
+}
+
+/** At most so many words are looked for in the database. */
+const MAX_FRAGMENTS = 3;
+
+/**
+ * Words of a phrase that stand in every text which holds it, however that text is escaped or its blanks differ: the longest runs of letters and digits.
+ * Texts that lack one need not be read.
+ */
+export function toFragments(phrase: string): string[] {
+  const runs = phrase.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...new Set(runs)].sort((a, b) => b.length - a.length).slice(0, MAX_FRAGMENTS);
+}
