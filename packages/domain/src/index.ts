@@ -17,6 +17,7 @@ export {
 } from './arbitration/index.ts';
 export {
   type AssertedVersion,
+  accessLevelOf,
   arbitrate,
   arbitrationScore,
   type BelievedVersion,

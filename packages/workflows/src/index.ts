@@ -37,6 +37,7 @@ export {
   resolveQuestion,
   SourceName,
   SubGoalRecord,
+  scopeOfQuery,
   toFoundFact,
   toFoundPassages,
 } from './question-answering/index.ts';

@@ -51,6 +51,11 @@ export function contentHashOf(
   );
 }
 
+/** Who may read what somebody says; an import, and a candidate that names no level, are for everybody inside. */
+export function accessLevelOf(said: Candidate | FactImport): AccessLevel {
+  return ('accessLevel' in said ? said.accessLevel : undefined) ?? 'internal';
+}
+
 export type ImportSource = {
   readonly sourceRef: string;
   readonly sourceType: SourceType;
@@ -72,10 +77,10 @@ export function toImportedBody(
     statement,
     assertion,
     knowledgeType: fact.knowledgeType,
-    accessLevel: 'internal',
+    accessLevel: accessLevelOf(fact),
     sensitivity,
     tags: fact.tags,
-  } as const;
+  };
   return {
     ...content,
     factKey: factKeyOf(assertion),
@@ -117,7 +122,7 @@ export function toCandidateBody(candidate: Candidate, source: CandidateSource): 
     statement: candidate.statement,
     assertion: candidate.assertion,
     knowledgeType: candidate.knowledgeType,
-    accessLevel: candidate.accessLevel ?? 'internal',
+    accessLevel: accessLevelOf(candidate),
     sensitivity: candidate.sensitivity ?? 'none',
     tags: candidate.tags,
   };

@@ -16,6 +16,7 @@ export {
 export { checkImport, decideImport, type ImportOutcome } from './decide-import.ts';
 export { decideRetraction } from './decide-retraction.ts';
 export {
+  accessLevelOf,
   type CandidateSource,
   contentHashOf,
   type FactBody,

@@ -1,3 +1,4 @@
+import { AccessLevel } from '@cleanslate/contracts';
 import { figuresOf, findGaps, type Interval } from '@cleanslate/domain';
 import { hasSort, type Match, matchFact } from './match-fact.ts';
 import { needOf, type QuestionNeed } from './question-need.ts';
@@ -126,4 +127,19 @@ export function resolveQuestion(question: string, found: readonly FoundSubGoal[]
     return value ?? '';
   });
   return unknown ? null : resolved;
+}
+
+/**
+ * When and at which level words are looked for again: as the sub-goal was whose question they are. Words of nobody's question may read what every sub-goal may.
+ */
+export function scopeOfQuery(
+  query: string,
+  planned: readonly SubGoalRecord[],
+  found: readonly FoundSubGoal[],
+  now: number,
+): Pick<SubGoalRecord, 'period' | 'accessLevel'> {
+  const asked = planned.find((goal) => resolveQuestion(goal.question, found, now) === query);
+  if (asked !== undefined) return { period: asked.period, accessLevel: asked.accessLevel };
+  const lowest = AccessLevel.options.find((level) => planned.some(({ accessLevel }) => accessLevel === level));
+  return { period: null, accessLevel: lowest ?? 'internal' };
 }

@@ -27,7 +27,7 @@ export function factsOf(...sets: readonly string[]): readonly FoundFact[] {
           ...{ accessLevel: 'internal', sensitivity: 'none', contentHash: 'a'.repeat(64) },
           ...{ validFrom, validUntil, revisionFrom: 1, revisionUntil: null },
         };
-        return toFoundFact(view, 0.5, []);
+        return toFoundFact(view, 0.5, [], 'internal');
       }),
     );
   });

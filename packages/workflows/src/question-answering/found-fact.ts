@@ -1,19 +1,31 @@
-import type { DisputeView, FactView } from '@cleanslate/contracts';
-import { type Evidence, isInstructionLike, splitSentences, weightOf } from '@cleanslate/domain';
+import { AccessLevel, type DisputeView, type FactView } from '@cleanslate/contracts';
+import { accessLevelOf, type Evidence, isInstructionLike, splitSentences, weightOf } from '@cleanslate/domain';
 import { EvidenceRef, type FoundFact } from './schemas.ts';
 
-/** A fact version as question answering carries it from step to step. */
-export function toFoundFact(fact: FactView, score: number, disputes: readonly DisputeView[]): FoundFact {
+/**
+ * A fact version as question answering carries it from step to step. Of the claims against it, those that may be read up to the level: a claim's words have a
+ * level of their own, which may lie above the fact's.
+ */
+export function toFoundFact(
+  fact: FactView,
+  score: number,
+  disputes: readonly DisputeView[],
+  clearance: AccessLevel,
+): FoundFact {
   const { knowledgeId, version, statement, assertion, knowledgeType, layer, sourceType, sourceRef, weight } = fact;
   return {
     ...{ fact: `${knowledgeId}@${version}`, statement, assertion, knowledgeType, layer, sourceType, sourceRef, weight },
     ...{ accessLevel: fact.accessLevel, validFrom: fact.validFrom, validUntil: fact.validUntil, score },
     suspicious: isInstructionLike(statement),
     challengers: disputes
-      .filter((dispute) => dispute.knowledgeId === knowledgeId)
+      .filter((dispute) => dispute.knowledgeId === knowledgeId && mayRead(clearance, accessLevelOf(dispute.challenger)))
       .slice(0, 20)
       .map(toChallenger),
   };
+}
+
+function mayRead(clearance: AccessLevel, level: AccessLevel): boolean {
+  return AccessLevel.options.indexOf(level) <= AccessLevel.options.indexOf(clearance);
 }
 
 function toChallenger({ disputeId, challenger }: DisputeView): FoundFact['challengers'][number] {

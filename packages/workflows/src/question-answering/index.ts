@@ -1,5 +1,5 @@
 export { analyzeQuestion, type ExtraEvidence } from './analyze-question.ts';
-export { type FoundSubGoal, resolveQuestion } from './answer-sub-goal.ts';
+export { type FoundSubGoal, resolveQuestion, scopeOfQuery } from './answer-sub-goal.ts';
 export { checkAnswer } from './check-answer.ts';
 export { toFoundFact, toFoundPassages } from './found-fact.ts';
 export { generateAnswer } from './generate-answer.ts';

@@ -51,7 +51,9 @@ export async function findFor(
   const held = [...hits.values()].map(({ fact }) => fact);
   const facts = period === null ? held : await versionsIn(tx, tenantId, ids, period, accessLevels, pin.revision);
   const disputes = await findDisputesAt(tx, tenantId, pin.revision, ids);
-  return keepUsable(facts, pin, period).map((fact) => toFoundFact(fact, scores.get(fact.knowledgeId) ?? 0, disputes));
+  return keepUsable(facts, pin, period).map((fact) =>
+    toFoundFact(fact, scores.get(fact.knowledgeId) ?? 0, disputes, accessLevel),
+  );
 }
 
 /** Facts of the same subject and predicate as those that answer: they may say otherwise in other words, or in another language. */
@@ -63,7 +65,7 @@ async function findRivals(
   hits: readonly FactHit[],
 ): Promise<FactHit[]> {
   const need = needOf(query);
-  const answering = hits.filter(({ fact }) => matchFact(toFoundFact(fact, 0, []), need) !== null);
+  const answering = hits.filter(({ fact }) => matchFact(toFoundFact(fact, 0, [], 'public'), need) !== null);
   const keys = new Map(
     answering.flatMap(({ fact: { assertion } }) =>
       assertion === null ? [] : [[factKeyOf(assertion), assertion.subject] as const],

@@ -9,6 +9,7 @@ import {
   resolveQuestion,
   SourceName,
   SubGoalRecord,
+  scopeOfQuery,
 } from '@cleanslate/workflows';
 import { z } from 'zod';
 import { askSources } from './ask-sources.ts';
@@ -67,8 +68,5 @@ function toSearch({ subGoal, found, planned, query }: Input, now: number): Searc
     return question === null ? null : { ...subGoal, question };
   }
   if (query === null) return null;
-  // What is looked for again is looked for in the period and at the level it was asked for.
-  const asked = planned.find((goal) => resolveQuestion(goal.question, found, now) === query);
-  const { period = null, accessLevel = 'internal' } = asked ?? {};
-  return { question: query, channels: SEARCH_CHANNELS, period, accessLevel };
+  return { question: query, channels: SEARCH_CHANNELS, ...scopeOfQuery(query, planned, found, now) };
 }

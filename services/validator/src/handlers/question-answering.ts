@@ -1,4 +1,4 @@
-import { AccessLevel, type FactView, Pin, Verdict } from '@cleanslate/contracts';
+import { AccessLevel, type DisputeView, type FactView, Pin, Verdict } from '@cleanslate/contracts';
 import { MAX_SUB_GOALS } from '@cleanslate/domain';
 import { defineExecutor, type Executor } from '@cleanslate/runtime';
 import { type Database, findDisputesAt, findFactVersions, listFactsAt, withTransaction } from '@cleanslate/store';
@@ -8,6 +8,7 @@ import {
   MAX_QUESTION,
   Retrieved,
   SubGoalRecord,
+  scopeOfQuery,
   toFoundFact,
 } from '@cleanslate/workflows';
 import { z } from 'zod';
@@ -37,24 +38,32 @@ export function validateAnswerExecutor(database: Database): Executor {
       const { pin, found, extra } = input;
       const refs = [...new Set([...findCitations(input.answer), ...findCitations(found), ...findCitations(extra)])];
       const own = await readOwn(database, tenantId, pin, { refs, levels: levelsOf(input.subGoals) });
-      const anew = (output: Retrieved): Retrieved => ({
-        ...output,
-        // A sentence of another source can't be loaded again: it stands as the retriever's report has it, which no later step can change.
-        facts: output.facts.flatMap((found) => {
-          const { fact, score } = found;
-          if (fact.startsWith('source:')) return [found];
-          const read = own.get(fact);
-          return read === undefined ? [] : [{ ...read, score }];
-        }),
-      });
+      const now = Date.parse(pin.validAt);
       return checkAnswer({
         ...input,
-        found: found.map(({ subGoal, output }) => ({ subGoal, output: anew(output) })),
-        extra: extra.map(({ query, output }) => ({ query, output: anew(output) })),
-        facts: [...own.values(), ...passagesOf([...found, ...extra])],
+        found: found.map(({ subGoal, output }) => ({ subGoal, output: readAnew(output, own, subGoal.accessLevel) })),
+        extra: extra.map(({ query, output }) => {
+          const { accessLevel } = scopeOfQuery(query ?? '', input.subGoals, found, now);
+          return { query, output: readAnew(output, own, accessLevel) };
+        }),
+        facts: [
+          ...[...own.facts.values()].map((fact) => toFoundFact(fact, 0, [], 'public')),
+          ...passagesOf([...found, ...extra]),
+        ],
       });
     },
   });
+}
+
+/** What a search found, each fact as it was read here, and with the claims against it that the search might read. */
+function readAnew(output: Retrieved, own: Own, clearance: AccessLevel): Retrieved {
+  const facts = output.facts.flatMap((found) => {
+    // A sentence of another source can't be loaded again: it stands as the retriever's report has it, which no later step can change.
+    if (found.fact.startsWith('source:')) return [found];
+    const fact = own.facts.get(found.fact);
+    return fact === undefined ? [] : [toFoundFact(fact, found.score, own.disputes, clearance)];
+  });
+  return { ...output, facts };
 }
 
 function passagesOf(searches: readonly { readonly output: Retrieved }[]): readonly FoundFact[] {
@@ -62,13 +71,19 @@ function passagesOf(searches: readonly { readonly output: Retrieved }[]): readon
   return [...new Map(all.map((found) => [found.fact as string, found])).values()];
 }
 
-/** By reference: the versions asked for, and those that hold at the pin about the same subjects; none that the pin's revision doesn't believe. */
+type Own = {
+  /** By reference. */
+  readonly facts: ReadonlyMap<string, FactView>;
+  readonly disputes: readonly DisputeView[];
+};
+
+/** The versions asked for, and those that hold at the pin about the same subjects; none that the pin's revision doesn't believe. With the disputes about all of them. */
 async function readOwn(
   database: Database,
   tenantId: string,
   pin: Pin,
   { refs, levels }: { readonly refs: readonly string[]; readonly levels: readonly string[] },
-): Promise<ReadonlyMap<string, FoundFact>> {
+): Promise<Own> {
   const scope = { role: 'cleanslate_validator', tenantId, readOnly: true } as const;
   return await withTransaction(database, scope, async (tx) => {
     const named = (await findFactVersions(tx, tenantId, refs.map(toVersion))).filter((fact) => isBelieved(fact, pin));
@@ -82,8 +97,7 @@ async function readOwn(
     }
     const facts = new Map([...named, ...related].map((fact) => [`${fact.knowledgeId}@${fact.version}`, fact]));
     const ids = [...new Set([...facts.values()].map(({ knowledgeId }) => knowledgeId))];
-    const disputes = await findDisputesAt(tx, tenantId, pin.revision, ids);
-    return new Map([...facts].map(([ref, fact]) => [ref, toFoundFact(fact, 0, disputes)]));
+    return { facts, disputes: await findDisputesAt(tx, tenantId, pin.revision, ids) };
   });
 }
 

@@ -1,0 +1,167 @@
+import type { AccessLevel, Candidate, FactImport, Pin, Verdict } from '@cleanslate/contracts';
+import { DEFAULT_SCREEN, orderSubGoals, planQuestion, type SubGoal } from '@cleanslate/domain';
+import { fakeStepContext } from '@cleanslate/runtime/testing';
+import { getLastRevision, withTransaction } from '@cleanslate/store';
+import {
+  type Answer,
+  analyzeQuestion,
+  type FoundSubGoal,
+  generateAnswer,
+  type QuestionPlanRecord,
+  type Retrieved,
+  type SubGoalRecord,
+} from '@cleanslate/workflows';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
+import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
+import { retrieveForQuestionExecutor } from '../../services/retriever/src/handlers/question-answering.ts';
+import { validateAnswerExecutor } from '../../services/validator/src/handlers/question-answering.ts';
+import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
+
+// The two agents of question answering that read the knowledge base, on the real one, without the platform around them.
+const tenantId = 'acme';
+const PROVIDER = { kind: 'offline', model: 'offline' } as const;
+const NO_SOURCES = {
+  list: () => [],
+  get: (_tenant: string, name: string) => {
+    throw new Error(`no source ${name}`);
+  },
+};
+
+let at: KnowledgeDatabase;
+let requests = 0;
+beforeAll(async () => {
+  at = await createKnowledgeDatabase(inject('postgresAdminUrl'));
+});
+afterAll(() => at[Symbol.asyncDispose]());
+
+function fact(knowledgeId: string, subject: string, value: string, statement: string): FactImport {
+  return {
+    ...{ knowledgeId, subject, predicate: 'value', unit: 'EUR', tags: [] },
+    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    periods: [{ value, statement, validFrom: null, validUntil: null }],
+  };
+}
+
+async function importOf(...facts: FactImport[]): Promise<void> {
+  const data = { sourceRef: 'handbook', sourceType: 'internal_document' as const, facts };
+  await importFacts(at.database, { tenantId, requestId: `r-${requests++}`, data });
+}
+
+/** What a completed task proposed. */
+async function propose(taskId: string, body: Candidate): Promise<void> {
+  const claim = { stepId: 's', attempt: 1, claimId: 'c' };
+  const candidate = { ...claim, tenantId, taskId, candidateId: taskId, messageId: taskId, epoch: 1, body };
+  const claims = [{ ...claim, candidates: [taskId] }];
+  const settlement = {
+    tenantId,
+    taskId,
+    verdict: 'passed' as const,
+    validatorScore: 1,
+    claims,
+    reads: [],
+    answer: null,
+  };
+  const batch = {
+    candidates: [{ ...candidate, saidAt: new Date().toISOString() }],
+    settlements: [{ ...settlement, messageId: `s-${taskId}` }],
+  };
+  await settleBatch(at.database, batch, DEFAULT_SCREEN);
+}
+
+async function readPin(): Promise<Pin> {
+  const revision = await withTransaction(at.database, { role: 'cleanslate_retriever' }, getLastRevision);
+  return { validAt: new Date().toISOString(), revision };
+}
+
+type Asked = {
+  readonly found: readonly FoundSubGoal[];
+  readonly answer: Answer;
+  readonly judge: (answer: Answer) => Promise<Verdict>;
+};
+
+/** A question from its sub-goals to the verdict, each step as the platform would run it. */
+async function ask(question: string, goals: readonly SubGoal[], pin: Pin): Promise<Asked> {
+  const context = () => fakeStepContext({ tenantId });
+  const retriever = retrieveForQuestionExecutor(at.database, async () => null, NO_SOURCES);
+  const subGoals = goals.map((goal): SubGoalRecord => ({ ...goal, needs: [...goal.needs], channels: ['words'] }));
+  const found: FoundSubGoal[] = [];
+  for (const subGoal of subGoals) {
+    const input = { subGoal, found, planned: subGoals, query: null, sources: null, pin };
+    found.push({ subGoal, output: (await retriever.execute(context(), input)) as Retrieved });
+  }
+  const analysis = analyzeQuestion({ found, extra: [], now: Date.parse(pin.validAt), provider: PROVIDER });
+  const plan: QuestionPlanRecord = {
+    language: 'en',
+    kind: 'lookup',
+    confidence: 1,
+    by: 'template',
+    provider: PROVIDER,
+  };
+  const validator = validateAnswerExecutor(at.database);
+  const judge = async (answer: Answer) =>
+    (await validator.execute(context(), { question, pin, subGoals, found, extra: [], answer })) as Verdict;
+  return { found, answer: generateAnswer(analysis, { question, pin, plan, subGoals }), judge };
+}
+
+function planOf(question: string, accessLevel: AccessLevel, { validAt }: Pin): readonly SubGoal[] {
+  return planQuestion(question, { validAt, accessLevel })?.subGoals ?? [];
+}
+
+describe('a claim against a fact that nobody has decided on', () => {
+  const QUESTION = 'How much is a lunch voucher worth?';
+  const SECRET = 'A lunch voucher is worth EUR 11.';
+
+  beforeAll(async () => {
+    await importOf(
+      fact('lunch', 'lunch.voucher', '8', 'A lunch voucher is worth EUR 8.'),
+      fact('dinner', 'dinner.voucher', '20', 'A dinner voucher is worth EUR 20.'),
+    );
+    const { periods: _periods, knowledgeId: _id, ...said } = fact('lunch', 'lunch.voucher', '11', SECRET);
+    await propose('minutes', {
+      ...{ statement: SECRET, knowledgeType: 'rule', sourceType: 'internal_document', sourceRef: 'board-minutes' },
+      ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [], accessLevel: 'restricted' },
+      assertion: {
+        subject: said.subject,
+        predicate: said.predicate,
+        value: '11',
+        unit: 'EUR',
+        polarity: 'positive',
+        modality: 'is',
+      },
+    });
+  });
+
+  test('is shown to nobody below its own level, and nobody below is asked to show it', async () => {
+    const pin = await readPin();
+    const { found, answer, judge } = await ask(QUESTION, planOf(QUESTION, 'internal', pin), pin);
+    expect(answer).toMatchObject({ outcome: 'answered', statements: [{ value: '8' }], disputes: [] });
+    expect(JSON.stringify([found, answer])).not.toContain('EUR 11');
+    const verdict = await judge(answer);
+    expect(verdict).toMatchObject({ decision: 'pass', reasons: [] });
+    expect(JSON.stringify(verdict)).not.toContain('EUR 11');
+  });
+
+  test('is shown to who may read it, and an answer that is silent about it is sent back', async () => {
+    const pin = await readPin();
+    const { answer, judge } = await ask(QUESTION, planOf(QUESTION, 'restricted', pin), pin);
+    expect(answer.disputes).toMatchObject([{ sides: [{ fact: 'lunch@1' }, { fact: null, statement: SECRET }] }]);
+    expect(await judge(answer)).toMatchObject({ decision: 'pass' });
+    const silent = await judge({ ...answer, disputes: [] });
+    expect(silent.reasons.map(({ code }) => code)).toContain('DISPUTE_HIDDEN');
+  });
+
+  test('is measured by the sub-goal that it answers, not by the highest of the plan', async () => {
+    const pin = await readPin();
+    const goal = (id: string, question: string, accessLevel: AccessLevel): SubGoal => ({
+      ...{ id, question, accessLevel, kind: 'lookup', period: null, timeline: false, needs: [], channels: ['words'] },
+    });
+    const goals = orderSubGoals([
+      goal('g1', QUESTION, 'internal'),
+      goal('g2', 'How much is a dinner voucher worth?', 'restricted'),
+    ]);
+    const { answer, judge } = await ask('How much are the vouchers worth?', goals, pin);
+    expect(answer).toMatchObject({ statements: [{ value: '8' }, { value: '20' }], disputes: [] });
+    expect(await judge(answer)).toMatchObject({ decision: 'pass', reasons: [] });
+  });
+});
