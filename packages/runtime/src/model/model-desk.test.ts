@@ -137,6 +137,20 @@ describe('the right to a model call', () => {
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(5_000);
   });
 
+  test('who gives up settles what went unanswered: it may be granted yet', async () => {
+    let silent = true;
+    answer = ({ ask }) => {
+      if (ask !== 'reserve') return done;
+      const said = silent ? 'silence' : wait;
+      silent = false;
+      return said;
+    };
+    expect(await rejection(openDesk(4_000).reserve(call, never))).toMatchObject({ code: 'MODEL_BUDGET_SPENT' });
+    const [reserved] = asks.flatMap((asked) => (asked.ask === 'reserve' ? [asked.callId] : []));
+    const settled = () => asks.flatMap((asked) => (asked.ask === 'settle' ? [asked.callId] : []));
+    await expect.poll(settled).toContain(reserved);
+  }, 20_000);
+
   test('a cancel while it waits rejects at once', async () => {
     answer = ({ ask }) => (ask === 'reserve' ? wait : done);
     const stop = new AbortController();

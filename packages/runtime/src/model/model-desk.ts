@@ -43,6 +43,9 @@ type Held = {
   end: NodeJS.Timeout | undefined;
 };
 
+/** One call as it is asked for. `unanswered`: an ask of it may arrive, and be granted, later than the answer to another. */
+type Asked = { readonly callId: string; unanswered: boolean };
+
 /** Asks the ledger for the right to each request to a model, and renews it while the request runs: so all workers together keep the limits. */
 export class ModelDesk implements ModelBudget {
   readonly #options: ModelDeskOptions;
@@ -60,21 +63,22 @@ export class ModelDesk implements ModelBudget {
     if (attempt === undefined)
       throw new AppError('CONFIGURATION', 'model calls of a worker belong to an attempt: use ctx.model');
     const callId = randomUUID();
+    const asked: Asked = { callId, unanswered: false };
     try {
-      return this.#hold(callId, attempt, await this.#askForRoom(call, attempt, callId, signal));
+      return this.#hold(callId, attempt, await this.#askForRoom(call, attempt, asked, signal));
     } catch (error) {
-      // It may have been granted all the same.
-      if (signal.aborted || !isAppError(error) || error.code !== 'MODEL_BUDGET_SPENT')
+      // It may have been granted all the same, or be yet.
+      if (signal.aborted || asked.unanswered || !isAppError(error) || error.code !== 'MODEL_BUDGET_SPENT')
         void this.#settle(callId, attempt, NOTHING);
       throw error;
     }
   }
 
   /** At once where nobody waits here; else behind those who do. */
-  async #askForRoom(call: PlannedCall, attempt: AttemptRef, callId: string, signal: AbortSignal): Promise<Granted> {
+  async #askForRoom(call: PlannedCall, attempt: AttemptRef, asked: Asked, signal: AbortSignal): Promise<Granted> {
     const { maxWaitMs = 5_000 } = this.#options;
     const giveUpAt = performance.now() + maxWaitMs;
-    const ask = () => this.#askOnce(call, attempt, callId, signal);
+    const ask = () => this.#askOnce(call, attempt, asked, signal);
     const line = this.#lineOf(attempt.tenantId, call.model);
     let refused = line.isEmpty ? await ask() : undefined;
     if (refused?.answer === 'granted') return refused;
@@ -97,14 +101,14 @@ export class ModelDesk implements ModelBudget {
   async #askOnce(
     call: PlannedCall,
     attempt: AttemptRef,
-    callId: string,
+    asked: Asked,
     signal: AbortSignal,
   ): Promise<Granted | Refused> {
     const { model, tokens, cost } = call;
     const sentAt = performance.now();
     const need = { tokens: Math.ceil(tokens), ...(cost === undefined ? {} : { cost }) };
-    const ask: ModelCallAsk = { ask: 'reserve', ...this.#who, callId, attempt, model, ...need };
-    const reply = await this.#ask(ask, attempt.tenantId, signal);
+    const ask: ModelCallAsk = { ask: 'reserve', ...this.#who, callId: asked.callId, attempt, model, ...need };
+    const reply = await this.#ask(ask, asked, attempt.tenantId, signal);
     if (reply.answer === 'granted') return { ...reply, sentAt };
     if (reply.answer === 'wait') return reply;
     const limit = reply.answer === 'never' ? reply.limit : 'unknown';
@@ -184,13 +188,14 @@ export class ModelDesk implements ModelBudget {
     }
   }
 
-  async #ask(ask: ModelCallAsk, tenantId: string, signal: AbortSignal): Promise<ModelCallReply> {
+  async #ask(ask: ModelCallAsk, asked: Asked, tenantId: string, signal: AbortSignal): Promise<ModelCallReply> {
     const giveUpAt = performance.now() + (this.#options.askForMs ?? 10_000);
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
       try {
         return await untilAborted(this.#send(ask, tenantId), signal);
       } catch (error) {
+        asked.unanswered = true;
         signal.throwIfAborted();
         if (isAppError(error) && error.disposition !== 'retryable') throw error;
         this.#options.onFailure(error);

@@ -75,7 +75,7 @@ export async function isOpenCall(tx: Tx, callId: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Begins a call: what it may take counts from now on. */
+/** Begins a call: what it may take counts from now on. False, and nothing is done, where it has been ended: a request for it may come behind its settlement. */
 export async function insertCall(
   tx: Tx,
   call: CallScope & {
@@ -84,18 +84,20 @@ export async function insertCall(
     readonly cost: number;
     readonly leaseMs: number;
   },
-): Promise<void> {
+): Promise<boolean> {
   const { callId, tenantId, model, tokens, cost, leaseMs } = call;
-  await tx.query(
+  const { rowCount } = await tx.query(
     `WITH opened AS (
        INSERT INTO ledger.model_calls (call_id, tenant_id, model, started_at, expires_at, tokens, cost)
-       VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp() + make_interval(secs => $6::float8 / 1000), $4, $5))
+       VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp() + make_interval(secs => $6::float8 / 1000), $4, $5)
+       ON CONFLICT (call_id) DO NOTHING RETURNING *)
      INSERT INTO ledger.model_spend (day, tenant_id, model, requests, tokens, cost)
-     VALUES ((clock_timestamp() AT TIME ZONE 'UTC')::date, $2, $3, 1, $4, $5)
+     SELECT (started_at AT TIME ZONE 'UTC')::date, tenant_id, model, 1, tokens, cost FROM opened
      ON CONFLICT (day, tenant_id, model) DO UPDATE
      SET requests = model_spend.requests + 1, tokens = model_spend.tokens + excluded.tokens, cost = model_spend.cost + excluded.cost`,
     [callId, tenantId, model, tokens, cost, leaseMs],
   );
+  return rowCount === 1;
 }
 
 /** Prolongs the leases that still hold, and returns the ids of the others. */
@@ -117,8 +119,24 @@ export type SettledCall = {
   readonly cost: number | undefined;
 };
 
-/** Ends a call: what it used takes the place of what was reserved, and stands with its task. Once only; after the lease it still counts. */
+/**
+ * Ends a call: what it used takes the place of what was reserved, and stands with its task. Once only; after the lease it still counts. One that was not begun is over
+ * before it begins: its request may still be on its way.
+ */
 export async function settleCall(tx: Tx, settled: SettledCall): Promise<void> {
+  if (await endCall(tx, settled)) return;
+  // It takes no place and used nothing. Where it is begun just now, this waits for that.
+  const { rowCount } = await tx.query(
+    `INSERT INTO ledger.model_calls (call_id, tenant_id, model, started_at, expires_at, ended_at, tokens)
+     SELECT $1, tenant_id, '', clock_timestamp(), clock_timestamp(), clock_timestamp(), 0 FROM ledger.tenants WHERE tenant_id = $2
+     ON CONFLICT (call_id) DO NOTHING`,
+    [settled.callId, settled.attempt.tenantId],
+  );
+  if (rowCount === 0) await endCall(tx, settled);
+}
+
+/** False where there is none that is open. */
+async function endCall(tx: Tx, settled: SettledCall): Promise<boolean> {
   const { callId, attempt, promptTokens, completionTokens, cost } = settled;
   const { rows } = await tx.query<{ model: string }>(
     `WITH before AS (SELECT * FROM ledger.model_calls WHERE call_id = $1 AND tenant_id = $2 AND ended_at IS NULL FOR UPDATE),
@@ -130,7 +148,7 @@ export async function settleCall(tx: Tx, settled: SettledCall): Promise<void> {
     [callId, attempt.tenantId, promptTokens + completionTokens, cost ?? 0],
   );
   const [call] = rows;
-  if (call === undefined) return;
+  if (call === undefined) return false;
   await tx.query(
     `INSERT INTO ledger.task_model_usage AS u (task_seq, tenant_id, model, requests, prompt_tokens, completion_tokens, cost)
      SELECT task_seq, tenant_id, $3, 1, $4, $5, $6 FROM ledger.tasks WHERE tenant_id = $1 AND task_id = $2
@@ -139,6 +157,7 @@ export async function settleCall(tx: Tx, settled: SettledCall): Promise<void> {
        cost = CASE WHEN u.cost IS NULL THEN excluded.cost ELSE u.cost + coalesce(excluded.cost, 0) END`,
     [attempt.tenantId, attempt.taskId, call.model, promptTokens, completionTokens, cost ?? null],
   );
+  return true;
 }
 
 /** Rows that no limit looks at any more go; those of holders that died are ended. Returns how many. */

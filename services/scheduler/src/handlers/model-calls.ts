@@ -50,6 +50,8 @@ async function apply(tx: Tx, ask: ModelCallAsk, leaseMs: number): Promise<ModelC
   if (await isOpenCall(tx, callId)) return { answer: 'granted', leaseMs, bounded };
   const decision = decideCall(uses, { tokens, cost });
   if (decision.answer !== 'granted') return decision;
-  await insertCall(tx, { ...scope, callId, tokens, cost, leaseMs });
+  // Whoever settled it, or let its lease end, no longer waits for this answer.
+  if (!(await insertCall(tx, { ...scope, callId, tokens, cost, leaseMs })))
+    return { answer: 'wait', limit: 'a call that has been ended', retryInMs: leaseMs };
   return { answer: 'granted', leaseMs, bounded: decision.bounded };
 }
