@@ -1,7 +1,9 @@
+import { AppError } from '@cleanslate/contracts';
+
 /** What an error says in its first part says enough; some servers repeat the whole prompt. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** `fetch` whose bodies end: an error's is cut, an answer's beyond `maxBytes` is an error. */
+/** `fetch` whose bodies end: an error's is cut, an answer's beyond `maxBytes` is `MODEL_BAD_ANSWER`. */
 export function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -20,8 +22,10 @@ function limit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform: (chunk, controller) => {
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) controller.error(new Error(`the answer is longer than ${maxBytes} bytes`));
-      else controller.enqueue(chunk);
+      if (bytes <= maxBytes) return controller.enqueue(chunk);
+      // The next one would be as long.
+      const says = `model: the answer is longer than ${maxBytes} bytes: its server does not keep to the longest allowed`;
+      controller.error(new AppError('MODEL_BAD_ANSWER', says));
     },
   });
 }

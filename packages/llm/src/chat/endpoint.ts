@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { boundedFetch } from './bounded-fetch.ts';
 import { Dialect, type Phrasing, toParameters } from './dialect.ts';
 import type { JsonSchema, Message } from './prompt.ts';
-import { AnswerCollector, type RawAnswer } from './raw-answer.ts';
+import type { AnswerCollector, RawAnswer } from './raw-answer.ts';
 import { type Deadlines, Watch } from './watch.ts';
 
 export type EndpointOptions = {
@@ -19,6 +19,14 @@ export type HttpQuestion = {
   readonly schema?: JsonSchema;
   readonly maxOutputTokens: number;
   readonly tools?: readonly object[];
+};
+
+/** Of one request for it. */
+export type HttpRequest = {
+  readonly phrasing: Phrasing;
+  /** Gets the pieces of the answer as they come. */
+  readonly collector: AnswerCollector;
+  readonly ends: readonly AbortSignal[];
 };
 
 /** Beyond this an answer is no answer: some bytes for each token of the longest, and each is a message of its own. */
@@ -39,7 +47,7 @@ export class Endpoint {
   }
 
   /** Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), or what the client says of the server. */
-  async request(question: HttpQuestion, phrasing: Phrasing, ends: readonly AbortSignal[]): Promise<RawAnswer> {
+  async request(question: HttpQuestion, { phrasing, collector, ends }: HttpRequest): Promise<RawAnswer> {
     const { model, deadlines } = this.#options;
     const watch = new Watch(deadlines, ends);
     const { maxOutputTokens, messages, tools } = question;
@@ -47,7 +55,6 @@ export class Endpoint {
       ...{ model, messages, ...(tools === undefined ? {} : { tools }) },
       ...toParameters(phrasing, question),
     } as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
-    const collector = new AnswerCollector();
     try {
       watch.begin('headers');
       const stream = await this.#client(maxOutputTokens).chat.completions.create(body, { signal: watch.signal });

@@ -4,9 +4,9 @@ import type { ModelBudget } from './budget.ts';
 import type { Phrasing } from './dialect.ts';
 import type { Endpoint, HttpQuestion } from './endpoint.ts';
 import { type AskOptions, addUsage, type ModelUsage, NO_USAGE } from './model.ts';
-import { readFault, toModelError } from './model-error.ts';
+import { isBilled, readFault, toModelError } from './model-error.ts';
 import type { Message } from './prompt.ts';
-import { checkAnswer, type RawAnswer } from './raw-answer.ts';
+import { AnswerCollector, checkAnswer, type RawAnswer } from './raw-answer.ts';
 import { backoffMs, MAX_WAIT_MS } from './retry-after.ts';
 import { estimateTokens, promptRoom, type TokenEstimate } from './tokens.ts';
 
@@ -102,21 +102,21 @@ export class Exchange {
     const lease = await budget.reserve(planned, signal);
     const phrasing = endpoint.dialect.phrase(purpose, question.schema !== undefined);
     const startedAt = performance.now();
-    let used: ModelUsage = { ...NO_USAGE, requests: 1 };
+    const collector = new AnswerCollector();
+    let isFree = false;
     let outcome = 'ok';
     try {
-      const raw = await endpoint.request(question, phrasing, [signal, lease.signal]);
-      used = this.#toUsage(raw, estimate);
+      const raw = await endpoint.request(question, { phrasing, collector, ends: [signal, lease.signal] });
       checkAnswer(raw, estimate.low);
       return raw;
     } catch (error) {
+      isFree = !isBilled(error);
       const known = this.#toKnown(error, question, phrasing);
       outcome = signal.aborted ? 'aborted' : known.code;
-      if (['MODEL_TIMEOUT', 'MODEL_STALLED', 'aborted'].includes(outcome) && used.promptTokens === 0)
-        // Nobody says what a broken-off request cost; its prompt was read.
-        used = { ...used, promptTokens: estimate.high, ...this.#costOf(estimate.high, 0) };
       throw known;
     } finally {
+      // Nobody says what a broken-off request cost; its prompt was read, and what had come was written.
+      const used = isFree ? { ...NO_USAGE, requests: 1 } : this.#toUsage(collector.soFar(), estimate);
       this.#usage = addUsage(this.#usage, used);
       this.#parts.onCall({ model: endpoint.model, purpose, outcome, ms: performance.now() - startedAt, usage: used });
       const settled = lease.settle(used);
@@ -147,7 +147,8 @@ export class Exchange {
 
   #toUsage(raw: RawAnswer, estimate: TokenEstimate): ModelUsage {
     const promptTokens = raw.usage?.promptTokens || estimate.high;
-    const said = raw.content + raw.refusal + raw.toolCalls.map((call) => call.arguments).join('');
+    const said =
+      (raw.reasoning ?? '') + raw.content + raw.refusal + raw.toolCalls.map((call) => call.arguments).join('');
     const completionTokens = raw.usage?.completionTokens || estimateTokens(said).high;
     return { promptTokens, completionTokens, requests: 1, ...this.#costOf(promptTokens, completionTokens) };
   }

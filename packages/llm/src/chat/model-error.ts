@@ -17,6 +17,23 @@ const ECHO = 24;
 const TOO_LONG =
   /context[ _]length|context[ _]window|maximum context|prompt (?:is )?too long|too many tokens|exceeds? .{0,40}context/i;
 
+/** How connections fail that were never made: names, routes, certificates. */
+const NEVER_REACHED =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EPROTO|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
+const MAX_CAUSES = 5;
+
+/** Whether a request that ended so is paid for: a host that answers with a status bills nothing, nor does one that was never reached. */
+export function isBilled(error: unknown): boolean {
+  if (readFault(error).status !== undefined) return false;
+  let cause: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
+    const { code, cause: next } = cause as { readonly code?: unknown; readonly cause?: unknown };
+    if (typeof code === 'string' && NEVER_REACHED.test(code)) return false;
+    cause = next;
+  }
+  return true;
+}
+
 export function readFault(error: unknown): HttpFault {
   const { status, code, headers, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,

@@ -62,6 +62,11 @@ export class AnswerCollector {
   /** Throws `MODEL_STALLED` where the stream ended without saying so: what came may be a part. */
   end(): RawAnswer {
     if (this.#finish === undefined) throw new AppError('MODEL_STALLED', 'model: the stream broke off before its end');
+    return this.soFar();
+  }
+
+  /** What has come; of a request that was broken off, that is what it used. */
+  soFar(): RawAnswer {
     return {
       ...{ content: this.#content, refusal: this.#refusal, finish: this.#finish, reasoning: this.#reasoning },
       toolCalls: this.#calls.map((call, at) => ({ ...call, id: call.id || `call_${at}` })),
