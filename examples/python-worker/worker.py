@@ -25,6 +25,7 @@ class Claim:
         self.fence, self.command = fence, command
         self.key = (fence["taskId"], fence["stepId"], fence["attempt"], fence["claimId"])
         self.cancelled = threading.Event()  # set where the claim is lost or its task cancelled: an executor should look at it
+        self.granted = False  # until then it is none: a heartbeat that named it would hear that it is lost
         self.over = False  # reported, or none of our business any more
 
 
@@ -83,6 +84,7 @@ class Worker:
             answer = self.claim(claim)
             self.nats.publish(ack, b'-NAK {"delay": 3000000000}' if answer == "busy" else b"+ACK")
             if answer == "granted":
+                claim.granted = True
                 self.report(claim, self.execute(claim))
         except OSError as error:  # the broker went away in between: the doorbell rings again, or the lease ends
             log(f"{claim.fence['taskId']}: {error}")
@@ -167,11 +169,11 @@ class Worker:
 
     def beat(self):
         with self.lock:
-            running = [claim.fence for claim in self.running.values() if not claim.over]
+            running = [claim.fence for claim in self.running.values() if claim.granted and not claim.over]
             reported = [claim.fence for claim, _, _ in self.reported.values()][:1000]
             free = 0 if self.stopping.is_set() else max(0, self.slots - len(self.running))
         data = {"worker": self.id, "role": self.role, "slots": self.slots, "free": free, "running": running, "reported": reported}
-        if answer := self.ask(f"hb.{self.role}", "worker.heartbeat.v1", data):
+        if answer := self.ask(f"hb.{self.role}", "worker.heartbeat.v1", data, timeout=max(0.2, min(3, self.lease / 2))):
             self.lease = answer["leaseMs"] / 1000
             self.drop(answer["lost"] + answer["cancelled"])
             with self.lock:
@@ -196,14 +198,14 @@ class Worker:
         ends = time.monotonic() + self.grace
         while self.running and time.monotonic() < ends:
             time.sleep(0.05)
-        for claim in list(self.running.values()):
+        for claim in [each for each in list(self.running.values()) if each.granted]:
             claim.cancelled.set()
             self.report(claim, {"outcome": "released", "reason": "drain"})
         log("drained")
         sys.exit(0)
 
-    def ask(self, subject, type, data, tenantid="system"):
-        answer = self.nats.request(subject, self.envelope(type, data, tenantid=tenantid), timeout=3)
+    def ask(self, subject, type, data, tenantid="system", timeout=3):
+        answer = self.nats.request(subject, self.envelope(type, data, tenantid=tenantid), timeout=timeout)
         if answer is None or "Status" in answer[1] or "Nats-Service-Error-Code" in answer[1]:
             if answer and answer[2]:
                 log(f"{subject}: {answer[2].decode()}")

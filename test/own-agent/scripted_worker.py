@@ -6,6 +6,14 @@ sys.path.insert(0, os.environ["EXAMPLE"])
 from worker import Failure, Worker, log, workflow  # noqa: E402
 
 
+class SlowClaims(Worker):
+    """Some heartbeats go out between a doorbell and the answer to its claim, as on a busy machine."""
+
+    def claim(self, claim):
+        time.sleep(float(os.environ.get("CLAIM_AFTER_S", "0")))
+        return super().claim(claim)
+
+
 def perform(input, claim):
     log(f"start {input['text']}")
     word, _, amount = input["text"].partition(" ")
@@ -24,4 +32,4 @@ role = os.environ["ROLE"]
 plan = workflow(role)
 plan["steps"][0]["retry"] = {"maxAttempts": 2, "baseMs": 100, "maxMs": 100}
 if __name__ == "__main__":
-    Worker(role, {"word-count/count": perform}, [plan], slots=2, grace=float(os.environ.get("GRACE_S", "1"))).run()
+    SlowClaims(role, {"word-count/count": perform}, [plan], slots=2, grace=float(os.environ.get("GRACE_S", "1"))).run()
