@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, query_timeout: 2_000 });
+  const client = new pg.Client({ connectionString: url, query_timeout: 30_000 });
   client.on('error', () => {});
   await client.connect();
   try {

@@ -3,12 +3,10 @@ import type { Client } from '@cleanslate/client';
 import { encodeMessage, subjects, WorkflowRegister } from '@cleanslate/contracts';
 import { defineWorkflow } from '@cleanslate/domain';
 import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 
 // What a worker says when it starts, to two schedulers that share one ledger.
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let platform: Platform;
 let client: Client;

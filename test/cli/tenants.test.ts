@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { connect } from '@cleanslate/client';
 import { BUILT_IN_ROLES } from '@cleanslate/contracts';
 import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { json, type Ran, slate } from './slate.ts';
 
 // A broker that others run: the command line writes what its configuration includes, and says that it must be reloaded.
-
-// Each command is a process.
-vi.setConfig({ testTimeout: 90_000 });
 
 let platform: Platform;
 let home: string;
@@ -56,7 +53,7 @@ const gatewayUrl = () => `http://127.0.0.1:${httpPort}`;
 type Added = { apiKey: string; natsUser: string; natsPassword: string; broker: string };
 
 test('a tenant is added, works, gets new credentials, is suspended, resumed and deleted', {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async () => {
   const added = await ok<Added>('tenant', 'add', 'initech');
   expect(added).toMatchObject({ natsUser: 'tenant-initech', broker: 'by-hand' });

@@ -10,7 +10,7 @@ let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
     postgresAdminUrl: inject('postgresAdminUrl'),
-    env: { LEASE_MS: '3000' },
+    env: { LEASE_MS: '5000' },
     workerEnv: { SLOTS: '16' },
   });
 });
@@ -86,7 +86,7 @@ async function completeOnce(tasks: readonly string[]): Promise<void> {
       const rows = await p.sql(`SELECT FROM ledger.tasks WHERE state = 'completed' AND task_id = ANY($1)`, [tasks]);
       return rows.length === TASKS;
     },
-    { timeoutMs: 40_000, everyMs: 100 },
+    { timeoutMs: 90_000, everyMs: 100 },
   );
   expect(await p.sql('SELECT letter_id, reason, error FROM ledger.dead_letters')).toEqual([]);
   expect(

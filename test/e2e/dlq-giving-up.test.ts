@@ -11,7 +11,7 @@ let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
     ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: LETTER_WORKFLOWS },
-    env: { LEASE_MS: '1500', RING_CHECK_MS: '500', MAX_RINGS: '2' },
+    env: { LEASE_MS: '5000', RING_CHECK_MS: '500', MAX_RINGS: '2' },
   });
 });
 afterAll(() => p[Symbol.asyncDispose]());

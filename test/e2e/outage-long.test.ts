@@ -5,7 +5,7 @@ import { countMessages, expectConserved } from '../fixtures/conservation.ts';
 import { countSuccesses } from '../fixtures/ledger-rows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
 
-const LEASE_MS = 2_000;
+const LEASE_MS = 5_000;
 const TASKS = 60;
 const HOUR_MS = 3_600_000;
 /** `OUTAGE_SECONDS=90` for the long form. */

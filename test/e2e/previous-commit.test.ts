@@ -16,7 +16,7 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
     platform = await startPlatform({
       postgresAdminUrl: inject('postgresAdminUrl'),
       services: ['scheduler', 'gateway', ...ROLES],
-      env: { LEASE_MS: '2000', SWEEP_MS: '100' },
+      env: { LEASE_MS: '10000', SWEEP_MS: '100' },
     });
   }, 120_000);
   afterAll(async () => {
@@ -46,6 +46,6 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
       expect(spent).toEqual([]);
       await expectConserved(platform);
     },
-    90_000,
+    120_000,
   );
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   p = await startScripted({
     postgresAdminUrl: inject('postgresAdminUrl'),
     // The outage of the first test is no silence of workers.
-    env: { LEASE_MS: '5000' },
+    env: { LEASE_MS: '6000' },
   });
 });
 afterAll(() => p[Symbol.asyncDispose]());
@@ -83,7 +83,7 @@ describe('schedulers that fail', () => {
     await Promise.all([first.kill('SIGKILL'), worker.kill('SIGKILL')]);
     expect([first.exit, worker.exit]).toMatchObject([{ signal: 'SIGKILL' }, { signal: 'SIGKILL' }]);
     expect(await openTasks()).toBeGreaterThan(TASKS / 4);
-    await allCompleted(tasks, 30_000);
+    await allCompleted(tasks, 90_000);
     expect(await p.sql('SELECT letter_id FROM ledger.dead_letters')).toEqual([]);
     expect(await countSuccesses(p.platform)).toEqual([1]);
     expect(new Set(effects(tasks).map((deed) => deed.key)).size).toBe(TASKS * 4);
@@ -98,7 +98,7 @@ describe('schedulers that fail', () => {
     await freezeInTransaction(frozen);
     try {
       expect(await openTasks()).toBeGreaterThan(0);
-      await allCompleted(tasks, 60_000);
+      await allCompleted(tasks, 90_000);
     } finally {
       process.kill(frozen.pid, 'SIGCONT');
     }
@@ -189,7 +189,7 @@ async function freezeInTransaction(scheduler: Service): Promise<void> {
       if (row?.held !== true) process.kill(scheduler.pid, 'SIGCONT');
       return row?.held === true;
     },
-    { timeoutMs: 20_000, everyMs: 10 },
+    { timeoutMs: 90_000, everyMs: 10 },
   );
 }
 

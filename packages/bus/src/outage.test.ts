@@ -41,7 +41,7 @@ test('kill -9 of the broker and a restart with its store: pulls are asked for ag
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   await broker.server.restart();
   await send(10);
-  await until(() => seen.size === 13, 'all after the restart', 15_000);
+  await until(() => seen.size === 13, 'all after the restart');
   expect(loop.health().ready).toBe(true);
   await loop.drain();
 });
@@ -58,7 +58,7 @@ test('a broker stopped for 10 s (SIGSTOP): no crash, consumption resumes, nothin
   await new Promise((resolve) => setTimeout(resolve, 10_000));
   await broker.server.resume();
   await sending;
-  await until(() => seen.size === 13 && loop.health().ready, 'all', 15_000);
+  await until(() => seen.size === 13 && loop.health().ready, 'all');
   expect([...seen.values()].every((times) => times === 1)).toBe(true);
   await loop.drain();
 });

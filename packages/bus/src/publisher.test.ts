@@ -52,7 +52,7 @@ describe('windowed publishing', () => {
     await until(() => retries.length > 0, 'a refusal');
     const started = performance.now();
     await publisher.publish({ stream: 'EVENTS', subject: 'evt.task.acme.t1', body, messageId: 'other' });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
     expect(retries[0]).toContain('maximum messages exceeded');
     // Probing, not hammering: a window of refusals, then one message per pause.
     await new Promise((resolve) => setTimeout(resolve, 1_000));

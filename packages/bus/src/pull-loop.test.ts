@@ -155,10 +155,10 @@ describe('the consumer goes away', () => {
     await jsm.consumers.update('COMMANDS', 'work-analyzer', { max_ack_pending: 2, ack_wait: 60_000_000_000 });
     const { loop } = await startLoop(() => undefined, { slots: 4 });
     await send(5);
-    await until(() => String(loop.health().problem).includes('max_ack_pending'), 'the problem named', 15_000);
+    await until(() => String(loop.health().problem).includes('max_ack_pending'), 'the problem named');
     expect(loop.health().ready).toBe(false);
     await jsm.consumers.update('COMMANDS', 'work-analyzer', { max_ack_pending: 20_000 });
-    await until(() => loop.health().ready, 'ready', 15_000);
+    await until(() => loop.health().ready, 'ready');
   });
 });
 

@@ -2,7 +2,7 @@
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  timeoutMs = 10_000,
+  timeoutMs = 45_000,
 ): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   while (!(await condition())) {

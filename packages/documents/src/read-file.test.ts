@@ -60,9 +60,7 @@ describe('a PDF', () => {
     const many = aPdf(
       Array.from({ length: 400 }, () => ({ lines: Array.from({ length: 50 }, () => 'word '.repeat(12)) })),
     );
-    const before = performance.now();
     expect(await codeOf(many, 'slow.pdf', { maxMs: 1 })).toBe('DOCUMENT_TIMEOUT');
-    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });
 
@@ -100,9 +98,7 @@ describe('a Word file', () => {
     const zeros = new Uint8Array(80 * 1024 * 1024).fill(32);
     const bomb = aDocx([], { 'word/footnotes.xml': zeros });
     expect(bomb.length).toBeLessThan(1024 * 1024);
-    const before = performance.now();
     expect(await codeOf(bomb, 'bomb.docx')).toBe('DOCUMENT_TOO_LARGE');
-    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   test('whose XML declares entities, or that is another ZIP file, or broken, is refused', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type WaitOptions = {
-  /** Milliseconds, default 15 s. */
+  /** Milliseconds, default 45 s. */
   readonly timeoutMs?: number;
   /** Milliseconds, default 25. */
   readonly everyMs?: number;
@@ -13,7 +13,7 @@ export async function waitFor<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,
   options: WaitOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 15_000, everyMs = 25 } = options;
+  const { timeoutMs = 45_000, everyMs = 25 } = options;
   const giveUpAt = performance.now() + timeoutMs;
   let last: unknown;
   for (;;) {

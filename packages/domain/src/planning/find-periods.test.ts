@@ -102,7 +102,6 @@ test('whatever is asked, times are found in order, apart, and never empty', () =
 });
 
 test('a question of a hundred thousand characters is read in a moment', () => {
-  const started = performance.now();
+  // No clock: a rule that is quadratic would run into the test's own time-out.
   for (const part of ['in 2024 ', '2024年3月', 'between March ', 'the the ']) findPeriods(part.repeat(12_000), AT);
-  expect(performance.now() - started).toBeLessThan(5_000);
 });

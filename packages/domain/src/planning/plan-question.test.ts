@@ -165,8 +165,7 @@ test('whatever is asked, a plan is a bounded order in which everything stands af
 });
 
 test('no question of a thousand characters holds the planner up', () => {
-  const started = performance.now();
+  // No clock: a rule that is exponential would run into the test's own time-out.
   for (const part of ['和', '的', '比', '什么', 'of the ', 'compare a and ', 'between a and ', 'who ', '负责', 'a 1 '])
     planQuestion(part.repeat(1_000).slice(0, 1_000), CONTEXT);
-  expect(performance.now() - started).toBeLessThan(5_000);
 });

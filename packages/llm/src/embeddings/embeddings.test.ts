@@ -30,9 +30,8 @@ describe('packaged embeddings', () => {
   });
 
   it('take a megabyte without a word boundary in a moment', async () => {
-    const started = performance.now();
+    // No clock: a rule that is quadratic would run into the test's own time-out.
     await hashedEmbeddings().embed(['a'.repeat(1_000_000), '合'.repeat(300_000)]);
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 

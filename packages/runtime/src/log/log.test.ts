@@ -56,7 +56,6 @@ test('scrubbing finds the usual shapes and is linear', () => {
   for (const text of found) expect(scrub(text)).toContain('[redacted]');
   for (const text of ['the token bucket is full', 'pass the salt', 'https://example.com/a:b'])
     expect(scrub(text)).toBe(text);
-  const started = performance.now();
+  // No clock: a rule that is quadratic would run into the test's own time-out.
   for (const unit of ['sk-', '//a:', 'token: ', 'bearer ', 'password="']) scrub(unit.repeat(400_000 / unit.length));
-  expect(performance.now() - started).toBeLessThan(1_500);
 });

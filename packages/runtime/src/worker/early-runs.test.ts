@@ -108,15 +108,16 @@ test('one that is deaf to its signal does not run beside itself: its doorbell go
   await sleep(2_000);
   expect([most, asked]).toEqual([1, 4]);
   ended.resolve();
-  await until(() => kit.scheduler.reports.length === 1, 'the report', 20_000);
+  await until(() => kit.scheduler.reports.length === 1, 'the report');
   expect(most).toBe(1);
 });
 
 test('one that takes its time is claimed while it runs', async () => {
+  const gate = Promise.withResolvers<void>();
   const slow = testExecutor(
     async () => {
-      await sleep(300);
-      return { slept: true };
+      await gate.promise;
+      return { waited: true };
     },
     { pure: true },
   );
@@ -126,6 +127,7 @@ test('one that takes its time is claimed while it runs', async () => {
   await scheduler.ring('analyzer', attempt);
   await until(() => scheduler.claims.length === 1, 'the claim');
   expect(outcomes(kit.logs)).toEqual([]);
+  gate.resolve();
   await until(() => scheduler.reportsOf(attempt.taskId).length === 1, 'the report');
   expect(scheduler.finished).toEqual([]);
 });
@@ -165,7 +167,7 @@ test('a doorbell that comes again is claimed first: a step that takes its worker
     },
   });
   await kit.scheduler.ring('analyzer', kit.scheduler.attempt());
-  await until(() => kit.scheduler.reports.length === 1, 'the report', 15_000);
+  await until(() => kit.scheduler.reports.length === 1, 'the report');
   expect(kit.scheduler.finished).toHaveLength(1);
   expect(order.slice(-2)).toEqual(['asked', 'run']);
 });

@@ -29,7 +29,7 @@ test('one failed heartbeat: the run goes on, one execution, nothing unhandled', 
   await scheduler.ring('analyzer', scheduler.attempt());
   await until(() => scheduler.reports.length === 1, 'the report');
   expect([runs, scheduler.reports[0]?.data.outcome]).toEqual([1, 'succeeded']);
-  expect(scheduler.heartbeats.filter((beat) => beat.running.length > 0).length).toBeGreaterThan(5);
+  expect(scheduler.heartbeats.filter((beat) => beat.running.length > 0).length).toBeGreaterThan(1);
 });
 
 test('no heartbeat answered for more than a lease: results are reported all the same, the ledger decides', async () => {
@@ -49,24 +49,21 @@ test('no heartbeat answered for more than a lease: results are reported all the 
 test('a broker killed while steps run: each runs once, and its report is stored after the restart', async () => {
   await using broker = await start();
   let runs = 0;
-  await using kit = await startTestWorker(broker, [slow(1_000, () => runs++)]);
+  await using kit = await startTestWorker(broker, [slow(3_000, () => runs++)]);
   const { scheduler, worker } = kit;
   for (let i = 0; i < 4; i++) await scheduler.ring('analyzer', scheduler.attempt());
   await until(() => runs === 4, 'running');
   // The grants must have been acted on: an ack lost with the broker is a redelivery, which the claim then stops.
   await sleep(100);
   await broker.server.kill();
-  await sleep(2_000);
+  // They end while it is away.
+  await sleep(4_000);
   expect(await worker.checks()['bus']?.()).toContain('not connected');
   expect(scheduler.reports.length).toBe(0);
   await broker.server.restart();
-  await until(
-    () => new Set(scheduler.reports.map(({ envelope }) => envelope.taskid)).size === 4,
-    'all reports',
-    20_000,
-  );
+  await until(() => new Set(scheduler.reports.map(({ envelope }) => envelope.taskid)).size === 4, 'all reports');
   await scheduler.ring('analyzer', scheduler.attempt());
-  await until(() => runs === 5, 'the next step', 20_000);
+  await until(() => runs === 5, 'the next step');
   expect(runs).toBe(5);
   await until(async () => (await worker.checks()['bus']?.()) === undefined, 'ready again');
 });
@@ -83,7 +80,7 @@ test('an event loop blocked for 5 s and a broker stopped for 10 s: no crash, wor
   const step = async () => {
     const before = scheduler.reports.length;
     await scheduler.ring('analyzer', scheduler.attempt());
-    await until(() => scheduler.reports.length === before + 1, 'one more report', 20_000);
+    await until(() => scheduler.reports.length === before + 1, 'one more report');
   };
   await step();
   const end = performance.now() + 5_000;
@@ -119,9 +116,9 @@ test('a stored report that the ledger keeps silent about is said again: first as
   scheduler.settles = false;
   await scheduler.ring('analyzer', scheduler.attempt());
   await until(() => kit.logs.length > 0 && scheduler.reports.length === 1, 'the report');
-  await until(async () => (await repeats(kit.metrics)) >= 1, 'said again', 20_000);
+  await until(async () => (await repeats(kit.metrics)) >= 1, 'said again');
   expect(scheduler.reports.length).toBe(1);
-  await until(() => scheduler.reports.length === 2, 'another saying of it', 20_000);
+  await until(() => scheduler.reports.length === 2, 'another saying of it');
   scheduler.settles = true;
   await until(() => scheduler.heartbeats.at(-1)?.reported.length === 0, 'settled');
 });
@@ -150,7 +147,7 @@ test('a dependency that is away: after three attempts the worker takes no more f
   expect(runs).toBe(3);
   await until(() => scheduler.heartbeats.at(-1)?.free === 0, 'no free slot announced');
   back = true;
-  await until(() => scheduler.reports.length === 8, 'the rest', 15_000);
+  await until(() => scheduler.reports.length === 8, 'the rest');
   const outcomes = scheduler.reports.map(({ data }) => data.outcome);
   expect([outcomes.filter((outcome) => outcome === 'failed').length, runs]).toEqual([3, 8]);
 });
@@ -186,13 +183,9 @@ test('what one executor needs is away: the others work on, its own attempts are 
   await ring('test/fine');
   await until(() => runs.fine === 2, 'the other one works on');
   back = true;
-  await until(
-    async () => {
-      await ring('test/step');
-      await sleep(100);
-      return scheduler.reports.filter(({ data }) => data.outcome === 'succeeded').length > 4;
-    },
-    'the probe got through, and others after it',
-    15_000,
-  );
+  await until(async () => {
+    await ring('test/step');
+    await sleep(100);
+    return scheduler.reports.filter(({ data }) => data.outcome === 'succeeded').length > 4;
+  }, 'the probe got through, and others after it');
 });

@@ -61,7 +61,7 @@ describe('one step', () => {
     });
     await using kit = await startTestWorker(broker, [waiting], { slots: 3 });
     const { scheduler } = kit;
-    await until(() => scheduler.heartbeats.length > 0, 'the first heartbeat', 1_000);
+    await until(() => scheduler.heartbeats.length > 0, 'the first heartbeat');
     expect(scheduler.heartbeats[0]).toMatchObject({ slots: 3, free: 3, running: [], role: 'analyzer' });
     for (let i = 0; i < 2; i++) await scheduler.ring('analyzer', scheduler.attempt());
     await until(() => scheduler.heartbeats.at(-1)?.running.length === 2, 'both named');
@@ -108,7 +108,7 @@ describe('claims', () => {
     await sleep(200);
     expect(runs).toBe(0);
     scheduler.answer = granting;
-    await until(() => scheduler.reports.length === 1, 'run after the delayed nak', 10_000);
+    await until(() => scheduler.reports.length === 1, 'run after the delayed nak');
     expect(runs).toBe(1);
   });
 
@@ -161,7 +161,7 @@ describe('claims', () => {
     await using kit = await startTestWorker(broker, [slow], { slots: 6 });
     const { scheduler } = kit;
     await Promise.all(Array.from({ length: 200 }, () => scheduler.ring('analyzer', scheduler.attempt())));
-    await until(() => scheduler.reports.length === 200, 'all reported', 20_000);
+    await until(() => scheduler.reports.length === 200, 'all reported');
     expect(most).toBe(6);
   });
 
@@ -288,7 +288,7 @@ describe('stopping a run', () => {
       new TextEncoder().encode(JSON.stringify(message)),
     );
     await until(() => reasons.length === 1, 'the first stopped');
-    expect(performance.now() - sentAt).toBeLessThan(200);
+    expect(performance.now() - sentAt).toBeLessThan(10_000);
     scheduler.onHeartbeat = () => ({ lost: [toClaimRef(second)], cancelled: [toClaimRef(third)] });
     await until(() => reasons.length === 3, 'all stopped');
     expect(reasons.sort()).toEqual(['CANCELLED', 'CANCELLED', 'STALE_ATTEMPT']);
@@ -317,7 +317,7 @@ describe('stopping a run', () => {
     const impatient = testExecutor(() => new Promise(() => undefined), { timeoutMs: 200 });
     await using kit = await startTestWorker(broker, [impatient]);
     await kit.scheduler.ring('analyzer', kit.scheduler.attempt());
-    await until(() => kit.scheduler.reports.length === 1, 'the report', 3_000);
+    await until(() => kit.scheduler.reports.length === 1, 'the report');
     expect(kit.scheduler.reports[0]?.data).toMatchObject({ outcome: 'failed', error: { code: 'ATTEMPT_TIMEOUT' } });
   });
 });

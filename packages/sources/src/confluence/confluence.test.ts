@@ -44,7 +44,7 @@ describe('storage format', () => {
   });
 
   it('that is broken, hostile or huge is text all the same, in a moment', () => {
-    const started = performance.now();
+    // No clock: a rule that is quadratic would run into the test's own time-out.
     for (const storage of [
       '<p>open',
       '</p></p>',
@@ -55,7 +55,6 @@ describe('storage format', () => {
       `<a ${'x="'.repeat(50_000)}`,
     ])
       expect(typeof storageToText(storage)).toBe('string');
-    expect(performance.now() - started).toBeLessThan(10_000);
     expect(storageToText('<p>a</p>')).toBe('a');
   });
 });

@@ -37,11 +37,10 @@ describe('passages', () => {
   });
 
   it('of a megabyte without a blank are cut in a moment', () => {
-    const started = performance.now();
+    // No clock: a rule that is quadratic would run into the test's own time-out.
     expect(splitPassages('a'.repeat(1_000_000)).length).toBeGreaterThan(400);
     splitPassages('\n'.repeat(1_000_000));
     splitPassages(' \n'.repeat(300_000));
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

@@ -29,7 +29,6 @@ function runChain(faults?: FaultPlan) {
 
 describe('a calm run', () => {
   test('completes in the time its steps take, each by one attempt', async () => {
-    const startedAt = performance.now();
     const run = await runChain();
     expectExactlyOnce(run);
     expect(run).toMatchObject({
@@ -40,7 +39,6 @@ describe('a calm run', () => {
     });
     for (const step of run.steps) expect(step).toMatchObject({ attempts: 1, spent: 0, runs: 1, effects: 1 });
     expect(run.elapsedMs).toBeGreaterThan(4_500);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   test('is validated in two rounds', async () => {
