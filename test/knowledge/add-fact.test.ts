@@ -15,6 +15,8 @@ afterAll(async () => {
 });
 
 const tenantId = 'acme';
+/** As of a revision that no clock reaches: the last. */
+const LATEST = Number.MAX_SAFE_INTEGER;
 let requests = 0;
 type Said = RequestOf<typeof FactAdd>;
 const add = (data: Said, requestId = `add-${requests++}`) => addFact(at.database, { tenantId, requestId, data });
@@ -32,7 +34,7 @@ function term(value: string, more: Partial<Said> = {}): Said {
 
 async function history(knowledgeId: string) {
   const rows = await withTransaction(at.database, { role: 'cleanslate_gateway', tenantId, readOnly: true }, (tx) =>
-    findFactHistory(tx, tenantId, knowledgeId),
+    findFactHistory(tx, tenantId, knowledgeId, LATEST),
   );
   return rows
     .filter(({ revisionUntil }) => revisionUntil === null)

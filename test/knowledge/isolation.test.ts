@@ -122,9 +122,11 @@ async function readSomething(tx: Tx, asked: string, revision: number): Promise<r
         (view) => view.tenantId,
       );
     case 3:
-      return (await findFactHistory(tx, asked, id)).map((view) => view.tenantId);
+      return (await findFactHistory(tx, asked, id, pin.revision)).map((view) => view.tenantId);
     case 4:
-      return (await findFactVersions(tx, asked, [{ knowledgeId: id, version: 1 }])).map((view) => view.tenantId);
+      return (await findFactVersions(tx, asked, [{ knowledgeId: id, version: 1 }], pin.revision)).map(
+        (view) => view.tenantId,
+      );
     case 5:
       await listDisputes(tx, asked, {});
       return [];

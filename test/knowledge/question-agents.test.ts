@@ -1,7 +1,7 @@
 import type { AccessLevel, Candidate, FactImport, Pin, Verdict } from '@cleanslate/contracts';
 import { DEFAULT_SCREEN, orderSubGoals, planQuestion, type SubGoal } from '@cleanslate/domain';
 import { fakeStepContext } from '@cleanslate/runtime/testing';
-import { getLastRevision, withTransaction } from '@cleanslate/store';
+import { findFactHistory, getLastRevision, withTransaction } from '@cleanslate/store';
 import {
   type Answer,
   analyzeQuestion,
@@ -12,6 +12,7 @@ import {
   type SubGoalRecord,
 } from '@cleanslate/workflows';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { giveFeedback } from '../../services/knowledge-maintainer/src/handlers/give-feedback.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
 import { retrieveForQuestionExecutor } from '../../services/retriever/src/handlers/question-answering.ts';
@@ -163,5 +164,68 @@ describe('a claim against a fact that nobody has decided on', () => {
     const { answer, judge } = await ask('How much are the vouchers worth?', goals, pin);
     expect(answer).toMatchObject({ statements: [{ value: '8' }, { value: '20' }], disputes: [] });
     expect(await judge(answer)).toMatchObject({ decision: 'pass', reasons: [] });
+  });
+});
+
+describe('a weight that feedback has moved', () => {
+  const QUESTION = 'How much does a visitor badge cost?';
+
+  /** A completed task whose answer rested on this version, and what three people said of it. */
+  async function judgeWrong(ref: string): Promise<void> {
+    const taskId = `answer-${ref.replace('@', '-')}`;
+    const answer = { at: new Date().toISOString(), holdsAt: null, facts: [ref] };
+    const settlement = { tenantId, taskId, validatorScore: 1, claims: [], reads: [], answer, messageId: taskId };
+    await settleBatch(
+      at.database,
+      { candidates: [], settlements: [{ ...settlement, verdict: 'passed' }] },
+      DEFAULT_SCREEN,
+    );
+    for (const by of ['ann', 'ben', 'cyd']) {
+      const data = { taskId, verdict: 'wrong' as const, by };
+      await giveFeedback(at.database, { tenantId, requestId: `r-${requests++}`, data });
+    }
+  }
+
+  const goalOf = (period: SubGoal['period']): readonly SubGoal[] => [
+    {
+      ...{ id: 'g1', question: QUESTION, kind: 'lookup', period, timeline: false },
+      ...{ needs: [], channels: ['words'], accessLevel: 'internal' },
+    },
+  ];
+  const PERIODS = [
+    ['at the pin', null],
+    ['in a period', { from: '2025-01-01T00:00:00.000Z', until: '2026-01-01T00:00:00.000Z' }],
+  ] as const;
+
+  beforeAll(async () => {
+    await importOf(
+      fact('badge-desk', 'visitor.badge', '7', 'A visitor badge costs EUR 7.'),
+      fact('badge-wall', 'visitor.badge', '9', 'A visitor badge costs EUR 9.'),
+    );
+  });
+
+  test('decides for the retriever and the validator alike, and only from the revision on in which it moved', async () => {
+    const before = await readPin();
+    await judgeWrong('badge-wall@1');
+    const after = await readPin();
+    for (const [when, period] of PERIODS) {
+      const then = await ask(QUESTION, goalOf(period), before);
+      expect([when, then.answer.outcome, then.answer.disputes[0]?.ruling]).toEqual([when, 'not_known', 'disputed']);
+      expect([when, await then.judge(then.answer)]).toMatchObject([when, { decision: 'pass', reasons: [] }]);
+      const now = await ask(QUESTION, goalOf(period), after);
+      expect([when, now.answer.statements]).toMatchObject([when, [{ fact: 'badge-desk@1', value: '7' }]]);
+      expect([when, await now.judge(now.answer)]).toMatchObject([when, { decision: 'pass', reasons: [] }]);
+    }
+  });
+
+  test('is the weight that the history shows at that revision', async () => {
+    const { revision } = await readPin();
+    const scope = { role: 'cleanslate_gateway', tenantId, readOnly: true } as const;
+    const read = (asOf: number) =>
+      withTransaction(at.database, scope, (tx) => findFactHistory(tx, tenantId, 'badge-wall', asOf));
+    const [first] = await read(1);
+    const [last] = await read(revision);
+    expect(first?.weight).toBe(0.9);
+    expect(last?.weight).toBeLessThan(0.6);
   });
 });

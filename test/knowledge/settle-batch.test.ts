@@ -9,6 +9,8 @@ import { BACKENDS, type KnowledgeDatabase, openBackend } from './knowledge-datab
 let at: KnowledgeDatabase;
 
 const tenantId = 'acme';
+/** As of a revision that no clock reaches: the last. */
+const LATEST = Number.MAX_SAFE_INTEGER;
 let ids = 0;
 
 function body(value: string, more: Partial<Candidate> = {}): Candidate {
@@ -170,7 +172,7 @@ describe.each(BACKENDS)('candidates on %s', (backend) => {
     expect(done.changed).toMatchObject([{ change: 'accepted' }, { change: 'updated' }]);
     const knowledgeId = String(done.changed[0]?.['knowledgeId']);
     const history = await withTransaction(at.database, { role: 'cleanslate_gateway', tenantId }, (tx) =>
-      findFactHistory(tx, tenantId, knowledgeId),
+      findFactHistory(tx, tenantId, knowledgeId, LATEST),
     );
     const believed = history.filter((version) => version.revisionUntil === null);
     expect(believed.map((version) => [version.assertion?.value, version.validFrom, version.validUntil])).toEqual([

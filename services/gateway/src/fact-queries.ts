@@ -20,7 +20,8 @@ export async function findFact(
   const fact = await findFactAt(tx, tenantId, pin, query.knowledgeId);
   if (fact) return { fact, revision: pin.revision };
   // Nobody is sent to a history that is as empty.
-  if ((await findFactHistory(tx, tenantId, query.knowledgeId)).length === 0) throw unknownFact(query.knowledgeId);
+  if ((await findFactHistory(tx, tenantId, query.knowledgeId, pin.revision)).length === 0)
+    throw unknownFact(query.knowledgeId);
   const where = `${query.knowledgeId} at ${pin.validAt}, revision ${pin.revision}`;
   throw new AppError(
     'NOT_FOUND',
@@ -35,7 +36,7 @@ export async function findHistory(
 ): Promise<ValueOf<typeof FactHistory>> {
   // Before the versions: what is written in between must not look older than the revision says.
   const { validAt, revision } = await resolvePin(tx, query);
-  const versions = await findFactHistory(tx, tenantId, query.knowledgeId);
+  const versions = await findFactHistory(tx, tenantId, query.knowledgeId, revision);
   if (versions.length === 0) throw unknownFact(query.knowledgeId);
   const holds = (from: string | null, until: string | null) =>
     query.validAt === undefined || ((from === null || from <= validAt) && (until === null || until > validAt));

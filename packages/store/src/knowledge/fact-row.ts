@@ -1,10 +1,16 @@
 import { Assertion, FactView } from '@cleanslate/contracts';
 
-/** Columns of a version as readers see it; `v` is the version, `a` its adjustment as of the pin. */
+/** Columns of a version as readers see it; `v` is the version, `a` its adjustment as of the pin (`toAdjustedJoin`). */
 export const FACT_COLUMNS = `v.tenant_id, v.knowledge_id, v.version, v.statement, v.subject, v.predicate, v.value, v.unit, v.polarity, v.modality,
   v.knowledge_type, v.layer, v.source_type, v.source_ref, coalesce(a.weight, v.weight) AS weight, v.confidence,
   coalesce(a.importance, v.importance) AS importance, v.access_level, v.sensitivity, v.content_hash, v.tags,
   lower(v.valid) AS valid_from, upper(v.valid) AS valid_until, lower(v.revisions) AS revision_from, upper(v.revisions) AS revision_until`;
+
+/** The adjustment `a` of a version `v` as of a revision, the given parameter: every reader of a weight takes it from here, so that agents who check each other agree. */
+export function toAdjustedJoin(revision: string): string {
+  return `LEFT JOIN knowledge.adjustments a
+    ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND a.revisions @> ${revision}::bigint`;
+}
 
 /** Who erased a version's content, when and why; null where it stands. */
 export const REDACTED = `CASE WHEN v.redacted_revision IS NOT NULL THEN (

@@ -1,16 +1,21 @@
 import type { FactView, Pin } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
-import { FACT_COLUMNS, type FactRow, REDACTED, toDoubtColumns, toFactView, toViewAtPin } from './fact-row.ts';
+import {
+  FACT_COLUMNS,
+  type FactRow,
+  REDACTED,
+  toAdjustedJoin,
+  toDoubtColumns,
+  toFactView,
+  toViewAtPin,
+} from './fact-row.ts';
 
 // Row-level security lets indexes and statistics serve leakproof operators only: plain comparisons, not LIKE nor those of ranges.
 const LAST_CHARACTER = '\u{10ffff}';
 const DEFAULT_LIMIT = 200;
 
 const DOUBTS = toDoubtColumns('$3');
-const FROM_AT_PIN = `
-  FROM knowledge.fact_versions v
-  LEFT JOIN knowledge.adjustments a
-    ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND a.revisions @> $3::bigint`;
+const FROM_AT_PIN = `FROM knowledge.fact_versions v ${toAdjustedJoin('$3')}`;
 const AT_PIN =
   'v.valid_from <= $2::timestamptz AND v.valid_until > $2 AND v.revision_from <= $3 AND v.revision_until > $3';
 
@@ -68,27 +73,33 @@ export async function listFactsAt(tx: Tx, tenantId: string, pin: Pin, listing: F
   return rows.map(toViewAtPin);
 }
 
-/** All versions of a fact, oldest first, also those no longer believed; weight and importance as first written. */
-export async function findFactHistory(tx: Tx, tenantId: string, knowledgeId: string): Promise<FactView[]> {
+/** All versions of a fact, oldest first, also those no longer believed; weight and importance as of the revision. */
+export async function findFactHistory(
+  tx: Tx,
+  tenantId: string,
+  knowledgeId: string,
+  revision: number,
+): Promise<FactView[]> {
   const { rows } = await tx.query<FactRow>(
-    `SELECT ${FACT_COLUMNS}, ${REDACTED} FROM knowledge.fact_versions v LEFT JOIN knowledge.adjustments a ON false
+    `SELECT ${FACT_COLUMNS}, ${REDACTED} FROM knowledge.fact_versions v ${toAdjustedJoin('$3')}
      WHERE v.tenant_id = $1 AND v.knowledge_id = $2 ORDER BY v.version`,
-    [tenantId, knowledgeId],
+    [tenantId, knowledgeId, revision],
   );
   return rows.map(toFactView);
 }
 
-/** Versions by reference, whenever they hold: what a validator checks citations with. */
+/** Versions by reference, whenever they hold, with weight and importance as of the revision: what a validator checks citations with. */
 export async function findFactVersions(
   tx: Tx,
   tenantId: string,
   refs: readonly { readonly knowledgeId: string; readonly version: number }[],
+  revision: number,
 ): Promise<FactView[]> {
   const { rows } = await tx.query<FactRow>(
     `SELECT ${FACT_COLUMNS} FROM unnest($2::text[], $3::int[]) AS r (knowledge_id, version)
      JOIN knowledge.fact_versions v ON v.tenant_id = $1 AND v.knowledge_id = r.knowledge_id AND v.version = r.version
-     LEFT JOIN knowledge.adjustments a ON false ORDER BY v.knowledge_id, v.version`,
-    [tenantId, refs.map((ref) => ref.knowledgeId), refs.map((ref) => ref.version)],
+     ${toAdjustedJoin('$4')} ORDER BY v.knowledge_id, v.version`,
+    [tenantId, refs.map((ref) => ref.knowledgeId), refs.map((ref) => ref.version), revision],
   );
   return rows.map(toFactView);
 }

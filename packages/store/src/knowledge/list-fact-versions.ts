@@ -1,20 +1,21 @@
 import type { FactView } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
-import { FACT_COLUMNS, type FactRow, toFactView } from './fact-row.ts';
+import { FACT_COLUMNS, type FactRow, toAdjustedJoin, toFactView } from './fact-row.ts';
 
 /** Behind every other character: the end of what begins with something. */
 const LAST_CHARACTER = '\u{10ffff}';
 
-/** Every version of the facts whose assertion's subject begins so, whenever it holds or was believed: what the reads at a pin are measured against. */
+/** Every version of the facts whose assertion's subject begins so, whenever it holds or was believed, with its weight as of the revision: what the reads at a pin are measured against. */
 export async function listFactVersions(
   tx: Tx,
   tenantId: string,
+  revision: number,
   { subjectPrefix, limit }: { readonly subjectPrefix: string; readonly limit: number },
 ): Promise<FactView[]> {
   const { rows } = await tx.query<FactRow>(
-    `SELECT ${FACT_COLUMNS} FROM knowledge.fact_versions v LEFT JOIN knowledge.adjustments a ON false
+    `SELECT ${FACT_COLUMNS} FROM knowledge.fact_versions v ${toAdjustedJoin('$5')}
      WHERE v.tenant_id = $1 AND v.subject >= $2 AND v.subject < $2 || $3 AND v.redacted_revision IS NULL ORDER BY v.knowledge_id, v.version LIMIT $4`,
-    [tenantId, subjectPrefix, LAST_CHARACTER, limit],
+    [tenantId, subjectPrefix, LAST_CHARACTER, limit, revision],
   );
   return rows.map(toFactView);
 }

@@ -1,6 +1,6 @@
 import type { FactView, Pin } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
-import { FACT_COLUMNS, type FactRow, toDoubtColumns, toViewAtPin } from './fact-row.ts';
+import { FACT_COLUMNS, type FactRow, toAdjustedJoin, toDoubtColumns, toViewAtPin } from './fact-row.ts';
 
 /** Hard filters: what doesn't pass is not looked at, and takes no place from what does. */
 export type SearchFilter = {
@@ -59,8 +59,7 @@ export async function loadFound(tx: Tx, tenantId: string, pin: Pin, ids: readonl
   if (ids.length === 0) return [];
   const { rows } = await tx.query<FactRow & { fact_seq: number; source_time: Date }>(
     `SELECT v.fact_seq, v.source_time, ${FACT_COLUMNS}, ${toDoubtColumns('$2')} FROM knowledge.fact_versions v
-     LEFT JOIN knowledge.adjustments a ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND a.revisions @> $2::bigint
-     WHERE v.tenant_id = $1 AND v.fact_seq = ANY ($3::int8[])`,
+     ${toAdjustedJoin('$2')} WHERE v.tenant_id = $1 AND v.fact_seq = ANY ($3::int8[])`,
     [tenantId, pin.revision, ids],
   );
   return rows.map((row) => ({ id: row.fact_seq, fact: toViewAtPin(row), sourceTime: row.source_time.getTime() }));

@@ -93,9 +93,10 @@ function addFactPlaces(
   });
   place('/facts/:id', async (tx, request, tenantId) => {
     const last = await getLastRevision(tx);
-    const versions = await findFactHistory(tx, tenantId, readId(request));
+    const pin = readPin(readQuery(request), last);
+    const versions = await findFactHistory(tx, tenantId, readId(request), pin.revision);
     if (versions.length === 0) throw unknownFact(readId(request));
-    return factPage(versions, readPin(readQuery(request), last), toRange(versions, last));
+    return factPage(versions, pin, toRange(versions, last));
   });
 }
 

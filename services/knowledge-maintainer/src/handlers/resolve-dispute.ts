@@ -36,7 +36,8 @@ export async function resolveDispute(
     if (dispute === undefined) throw unknownDispute(data.disputeId);
     if (dispute.resolution !== null) throw settledAlready(dispute);
     const { knowledgeId, incumbentVersion } = dispute;
-    const [incumbent] = await findFactVersions(tx, tenantId, [{ knowledgeId, version: incumbentVersion }]);
+    const contradicted = [{ knowledgeId, version: incumbentVersion }];
+    const [incumbent] = await findFactVersions(tx, tenantId, contradicted, head.revision);
     const lookup = { tenantId, knowledgeIds: [knowledgeId], factKeys: [], signatures: [] };
     const draft = new WriteDraft(await findFactStates(tx, [lookup]));
     const write = carryOut(draft, tenantId, dispute, incumbent, data.keep, requestId, head.now.getTime());

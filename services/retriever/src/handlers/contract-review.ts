@@ -49,7 +49,7 @@ async function readFacts(
   const listing = { subjectPrefix: subject, confirmedFirst: true, limit: MAX_FACTS };
   return input.reads === 'pin'
     ? await listFactsAt(tx, tenantId, input.pin, listing)
-    : await listFactVersions(tx, tenantId, listing);
+    : await listFactVersions(tx, tenantId, input.pin.revision, listing);
 }
 
 /**

@@ -98,7 +98,7 @@ async function versionsIn(
 ): Promise<FactView[]> {
   const versions: FactView[] = [];
   for (const knowledgeId of ids.slice(0, MAX_SERIES))
-    versions.push(...(await findFactHistory(tx, tenantId, knowledgeId)));
+    versions.push(...(await findFactHistory(tx, tenantId, knowledgeId, revision)));
   return versions.filter(
     ({ validFrom, validUntil, revisionFrom, revisionUntil, accessLevel }) =>
       accessLevels.includes(accessLevel) &&

@@ -38,7 +38,7 @@ async function readFacts(
     const facts: FactView[] = [];
     for (const subjectPrefix of Object.values(POLICY_SUBJECTS))
       facts.push(...(await listFactsAt(tx, tenantId, pin, { subjectPrefix, confirmedFirst: true, limit: MAX_FACTS })));
-    const versions = await findFactVersions(tx, tenantId, cited.map(toVersion));
+    const versions = await findFactVersions(tx, tenantId, cited.map(toVersion), pin.revision);
     // A subject that begins another one's name finds the other's facts too; a cited version may be one that holds.
     const all = [
       ...new Map([...facts, ...versions].map((fact) => [`${fact.knowledgeId}@${fact.version}`, fact])).values(),

@@ -86,7 +86,8 @@ async function readOwn(
 ): Promise<Own> {
   const scope = { role: 'cleanslate_validator', tenantId, readOnly: true } as const;
   return await withTransaction(database, scope, async (tx) => {
-    const named = (await findFactVersions(tx, tenantId, refs.map(toVersion))).filter((fact) => isBelieved(fact, pin));
+    const cited = await findFactVersions(tx, tenantId, refs.map(toVersion), pin.revision);
+    const named = cited.filter((fact) => isBelieved(fact, pin));
     const subjects = [...new Set(named.flatMap(({ assertion }) => assertion?.subject ?? []))].slice(0, MAX_SUBJECTS);
     const related: FactView[] = [];
     for (const subject of subjects) {
