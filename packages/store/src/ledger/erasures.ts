@@ -16,21 +16,30 @@ export type OpenErasure = {
   readonly tasks: readonly string[];
 };
 
-/** The oldest redaction that is not done, begun here if it was not. */
-export async function beginErasure(tx: Tx): Promise<OpenErasure | undefined> {
+/** Whose turn it is of the redactions that are not done, and the ids of all of them. Begun here where it was not; a look that fails loses the turn. */
+export async function beginErasure(
+  tx: Tx,
+): Promise<{ readonly next: OpenErasure | undefined; readonly open: readonly number[] }> {
   await tx.query(
     `INSERT INTO ledger.erasures (redaction_id, tenant_id)
      SELECT redaction_id, tenant_id FROM knowledge.redactions WHERE confirmed_at IS NULL ON CONFLICT DO NOTHING`,
   );
-  const { rows } = await tx.query<OpenErasure>(
-    `SELECT r.redaction_id AS "redactionId", r.tenant_id AS "tenantId", r.knowledge_id AS "knowledgeId", r.versions, r.phrases, r.hashes,
-       e.found_at AS "foundAt", e.looked_at IS NOT NULL AS looked, e.tasks
-     FROM knowledge.redactions r JOIN ledger.erasures e ON e.redaction_id = r.redaction_id
-     WHERE r.confirmed_at IS NULL AND e.done_at IS NULL
-     -- One after the other, so that those which wait hold nobody up.
-     ORDER BY e.looked_at NULLS FIRST, r.redaction_id LIMIT 1`,
+  const { rows } = await tx.query<{ redaction_id: number }>(
+    // One after the other, so that those which wait or fail hold nobody up.
+    `SELECT e.redaction_id FROM knowledge.redactions r JOIN ledger.erasures e ON e.redaction_id = r.redaction_id
+     WHERE r.confirmed_at IS NULL AND e.done_at IS NULL ORDER BY e.tried_at NULLS FIRST, e.redaction_id`,
   );
-  return rows[0];
+  const open = rows.map((row) => row.redaction_id);
+  const [first] = open;
+  if (first === undefined) return { next: undefined, open };
+  const taken = await tx.query<OpenErasure>(
+    `UPDATE ledger.erasures e SET tried_at = clock_timestamp() FROM knowledge.redactions r
+     WHERE e.redaction_id = $1 AND r.redaction_id = e.redaction_id AND r.confirmed_at IS NULL
+     RETURNING r.redaction_id AS "redactionId", r.tenant_id AS "tenantId", r.knowledge_id AS "knowledgeId", r.versions, r.phrases, r.hashes,
+       e.found_at AS "foundAt", e.looked_at IS NOT NULL AS looked, e.tasks`,
+    [first],
+  );
+  return { next: taken.rows[0], open };
 }
 
 /** A doorbell that was heard before is claimed within this, or rung anew. */

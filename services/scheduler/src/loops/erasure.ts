@@ -37,7 +37,9 @@ export function createErasure({ bus, database }: ErasureOptions): () => Promise<
   /** What had been sent when a redaction was first seen here must become rows before they are looked at. */
   const ends = new Map<number, ReadonlyMap<string, number>>();
   return async () => {
-    const erasure = await withTransaction(database, LEDGER_SCOPE, beginErasure);
+    const { next: erasure, open } = await withTransaction(database, LEDGER_SCOPE, beginErasure);
+    // Another scheduler may have ended those that are no longer open.
+    for (const redactionId of ends.keys()) if (!open.includes(redactionId)) ends.delete(redactionId);
     if (erasure === undefined) return false;
     const { redactionId } = erasure;
     const known = ends.get(redactionId) ?? (await readEnds(bus));
@@ -56,7 +58,6 @@ export function createErasure({ bus, database }: ErasureOptions): () => Promise<
     const found = await eraseAll({ bus, database }, erasure);
     const done = arrived && found === 0 && waitsFor.length === 0;
     await withTransaction(database, LEDGER_SCOPE, (tx) => noteLook(tx, erasure, { waitsFor, found: found > 0, done }));
-    if (done) ends.delete(redactionId);
     return done || found > 0;
   };
 }
