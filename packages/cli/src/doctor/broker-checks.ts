@@ -6,6 +6,7 @@ import { findCredentials, principalsOf, rolesOf } from '../stack/credentials.ts'
 import { findTarget, openAdminBus } from '../target.ts';
 import { attempt, type Check, ok, warn } from './check.ts';
 import { judgeClock } from './clock.ts';
+import { judgeBroker } from './judge-broker.ts';
 import { toRevive } from './to-revive.ts';
 
 const BACKLOG_WARNING = 1_000;
@@ -13,12 +14,8 @@ const BACKLOG_WARNING = 1_000;
 export async function checkBroker(context: CommandContext): Promise<readonly Check[]> {
   return await attempt('broker', await toRevive(context, 'NATS_URL'), async () => {
     await using bus = await openAdminBus(context);
-    const { version, jetstream, max_payload: maxPayload } = bus.raw.info ?? {};
-    const reached = jetstream
-      ? ok('broker', `nats-server ${version}, JetStream, messages up to ${maxPayload} bytes`)
-      : warn('broker', `nats-server ${version} without JetStream`, 'enable jetstream in its configuration');
     return [
-      reached,
+      judgeBroker(bus.raw.info ?? {}),
       ...(await attempt('topology', 'slate topology apply', () => checkTopology(context, bus))),
       ...(await attempt('backlog', 'slate topology apply', () => checkBacklog(bus))),
       ...(await attempt('permissions', 'restart the stack: `slate down`, `slate up`', () => checkPermissions(context))),

@@ -1,0 +1,21 @@
+import { MAX_BODY_BYTES } from '@cleanslate/contracts';
+import { expect, test } from 'vitest';
+import { judgeBroker } from './judge-broker.ts';
+
+const broker = { version: '2.12.0', jetstream: true, max_payload: MAX_BODY_BYTES };
+
+test('a broker with JetStream that lets whole documents through is as it should be', () => {
+  expect(judgeBroker(broker)).toMatchObject({ state: 'ok' });
+});
+
+test('one that keeps the limit of a server without a configuration is warned about, with what to set', () => {
+  expect(judgeBroker({ ...broker, max_payload: 1024 * 1024 })).toMatchObject({
+    state: 'warn',
+    found: 'nats-server 2.12.0, JetStream, messages up to 1048576 bytes: larger documents are refused',
+    remedy: 'set max_payload: 8MB in its configuration',
+  });
+});
+
+test('one without JetStream is warned about', () => {
+  expect(judgeBroker({ ...broker, jetstream: false })).toMatchObject({ state: 'warn' });
+});

@@ -1,0 +1,13 @@
+import { MAX_BODY_BYTES } from '@cleanslate/contracts';
+import { type Check, ok, warn } from './check.ts';
+
+export type BrokerInfo = { readonly version?: string; readonly jetstream?: boolean; readonly max_payload?: number };
+
+/** Is it a broker that everything fits through? `info` is what it said when it was reached. */
+export function judgeBroker({ version, jetstream, max_payload: maxPayload = 0 }: BrokerInfo): Check {
+  const name = `nats-server ${version}`;
+  if (!jetstream) return warn('broker', `${name} without JetStream`, 'enable jetstream in its configuration');
+  const found = `${name}, JetStream, messages up to ${maxPayload} bytes`;
+  if (maxPayload >= MAX_BODY_BYTES) return ok('broker', found);
+  return warn('broker', `${found}: larger documents are refused`, 'set max_payload: 8MB in its configuration');
+}
