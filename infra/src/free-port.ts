@@ -1,16 +1,27 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Asks the system for a loopback TCP port that is free now; another process may still take it before you do. */
+/**
+ * Systems take the ports of outgoing connections from 32,768 up (Linux) or higher. A server that is started anew on its port must not find it taken
+ * by one of them; worst by a client of its own, which, asking for a port where nobody listens, may be given that very port and talk to itself.
+ */
+const FROM = 12_000;
+const BELOW = 32_000;
+const TRIES = 100;
+
+/** Finds a loopback TCP port that is free now; another process may still take it before you do. */
 export async function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const port = randomInt(FROM, BELOW);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port among ${TRIES} between ${FROM} and ${BELOW}`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('The probe socket has no TCP address.'));
-      });
-    });
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
