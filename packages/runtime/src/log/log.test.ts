@@ -19,6 +19,13 @@ test('secrets by key are redacted, errors cut and cleaned', () => {
   });
 });
 
+test('loggers leave nothing behind in the process, however many there are', () => {
+  createLogger({ service: 'test' });
+  const before = process.listenerCount('exit');
+  for (let n = 0; n < 20; n++) createLogger({ service: 'test' });
+  expect(process.listenerCount('exit')).toBe(before);
+});
+
 test('hostile errors are survived', () => {
   const circular = new Error('outer');
   circular.cause = circular;

@@ -30,8 +30,16 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** The lines of one turn of the event loop leave in one write: under load a write for each costs more than making it. */
+let stdoutOfProcess: ReturnType<typeof openStdout> | undefined;
+
+/** One for all loggers of the process: each would have its own listener to the end of the process, and nobody takes those away. */
 function toStdout() {
+  stdoutOfProcess ??= openStdout();
+  return stdoutOfProcess;
+}
+
+/** The lines of one turn of the event loop leave in one write: under load a write for each costs more than making it. */
+function openStdout() {
   const stdout = destination({ dest: 1, sync: false });
   const hidden = hiding(stdout);
   let lines = '';
