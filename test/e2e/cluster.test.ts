@@ -33,9 +33,9 @@ beforeAll(async () => {
   urls = servers.map(({ url }) => url).join(',');
   admin = stack.use(await connectAs({ kind: 'admin' }));
   await waitFor('the cluster takes streams', () => applyTopology(admin, { roles: BUILT_IN_ROLES, replicas: 3 }), {
-    ...{ timeoutMs: 60_000, everyMs: 500 },
+    ...{ timeoutMs: 180_000, everyMs: 500 },
   });
-}, 90_000);
+}, 240_000);
 afterAll(() => stack.disposeAsync());
 
 const leaderOf = async (stream: string) => {
@@ -72,7 +72,7 @@ test('A21: 200 messages published while the leader steps down again and again, a
   const stored = Object.values(state.subjects ?? {});
   expect([stored.length, Math.max(...stored)]).toEqual([200, 1]);
   await jsm.streams.purge('COMMANDS');
-}, 60_000);
+}, 180_000);
 
 test('A21: tasks complete exactly once while the leader of their streams is killed under load', async () => {
   const p: ScriptedPlatform = stack.use(
@@ -95,7 +95,7 @@ test('A21: tasks complete exactly once while the leader of their streams is kill
   expect(await p.sql('SELECT FROM ledger.dead_letters')).toEqual([]);
   expect(await p.sql('SELECT FROM ledger.steps WHERE spent > 0')).toEqual([]);
   expect(await p.sql('SELECT * FROM ledger.unaccounted_tasks')).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 /** kill -9 of the server that leads the stream. It comes back with its store, unless it is to stay away. */
 async function killLeader(stream: string, back = true): Promise<string> {
