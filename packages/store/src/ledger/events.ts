@@ -67,16 +67,29 @@ export async function numberEvents(tx: Tx, limit: number): Promise<void> {
   );
 }
 
+type PublishingRow = {
+  readonly locked: boolean;
+  readonly published: number;
+  /** By a scheduler of the release before, which may still be at it while schedulers are replaced. */
+  readonly before: number;
+  readonly position: number;
+  readonly unnumbered: boolean;
+};
+
 /** Where publishing stands; undefined where another scheduler publishes just now. Keeps the others out to the end of the transaction. */
 export async function lockPublishing(
   tx: Tx,
-): Promise<{ readonly published: number; readonly position: number; readonly unnumbered: boolean } | undefined> {
-  const { rows } = await tx.query<{ locked: boolean; published: number; position: number; unnumbered: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtext('ledger.published')) AS locked, published.position AS published, meta.position,
+): Promise<Pick<PublishingRow, 'published' | 'position' | 'unnumbered'> | undefined> {
+  const { rows } = await tx.query<PublishingRow>(
+    `SELECT pg_try_advisory_xact_lock(hashtext('ledger.published')) AS locked, published.position AS published, meta.published_position AS before, meta.position,
        EXISTS (SELECT FROM ledger.events WHERE position IS NULL) AS unnumbered FROM ledger.published, ledger.meta`,
   );
   const [row] = rows;
-  return row?.locked === true ? row : undefined;
+  if (row?.locked !== true) return undefined;
+  const { published, before, position, unnumbered } = row;
+  if (before <= published) return { published, position, unnumbered };
+  await markPublished(tx, before);
+  return { published: before, position, unnumbered };
 }
 
 /** Numbered events behind a position, in order. */

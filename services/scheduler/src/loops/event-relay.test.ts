@@ -10,7 +10,7 @@ function fakeLedger(numbering: { locked: boolean }) {
     const text = typeof query === 'string' ? query : query.text;
     asked.push(text);
     if (text.includes("'ledger.published'"))
-      return { command: 'SELECT', rows: [{ locked: true, published: 0, position: 0, unnumbered: true }] };
+      return { command: 'SELECT', rows: [{ locked: true, published: 0, before: 0, position: 0, unnumbered: true }] };
     return { command: text, rows: text.includes('pg_try_advisory_xact_lock') ? [numbering] : [] };
   };
   const client = { query, on: () => client, off: () => client, release: () => undefined };
