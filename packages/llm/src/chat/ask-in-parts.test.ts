@@ -5,11 +5,12 @@ import { z } from 'zod';
 import { askInParts, splitBlocks } from './ask-in-parts.ts';
 import { type DataBlock, type ModelRequest, NO_USAGE } from './model.ts';
 import { estimateTokens } from './tokens.ts';
+import { renderBlocks } from './untrusted.ts';
 
 const output = z.array(z.string());
 const block = (text: string): DataBlock => ({ id: 'a', title: 'Contract', text });
-const sizeOf = (data: readonly DataBlock[]) =>
-  data.reduce((sum, each) => sum + estimateTokens(`${each.title ?? ''}${each.text}`).high, 0);
+/** As it is said to the model. */
+const sizeOf = (data: readonly DataBlock[]) => estimateTokens(renderBlocks(data).text).high;
 
 /** Takes so many tokens of data, and answers with what it was shown. */
 function modelOf(window: number, told = window) {
@@ -49,9 +50,10 @@ describe('data longer than the window', () => {
   });
 
   test('parts hold all of any text, in order, and each fits', () => {
-    const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '。', '甲', '😀', '.', '1'), maxLength: 400 });
+    const unit = fc.constantFrom('a', ' ', '\n', '。', '甲', '😀', '.', '1');
+    const text = fc.string({ unit, maxLength: 2_000, size: 'max' });
     fc.assert(
-      fc.property(fc.array(text, { maxLength: 4 }), fc.integer({ min: 30, max: 200 }), (texts, room) => {
+      fc.property(fc.array(text, { maxLength: 4 }), fc.integer({ min: 300, max: 600 }), (texts, room) => {
         const groups = splitBlocks(texts.map(block), room);
         expect(
           groups
@@ -63,5 +65,41 @@ describe('data longer than the window', () => {
         expect(groups.flat().every((each) => each.text.isWellFormed())).toBe(true);
       }),
     );
+  });
+
+  test('many small blocks are as large as they are said to the model, with delimiters, title and source', () => {
+    const blocks = Array.from({ length: 300 }, (_, n) => ({ ...block(`Fact ${n}.`), id: `fact-${n}`, source: 'kb' }));
+    const groups = splitBlocks(blocks, 1_000);
+    expect(groups.flat()).toEqual(blocks);
+    for (const group of groups) expect(sizeOf(group)).toBeLessThanOrEqual(1_000);
+  });
+
+  test('a cut falls between sentences, not into a number', () => {
+    const text = 'The fee is USD 1.500.000 in all. '.repeat(200);
+    const texts = splitBlocks([block(text)], 500).flatMap((group) => group.map((each) => each.text));
+    expect(texts.join('')).toBe(text);
+    for (const each of texts.slice(0, -1)) expect(each).toMatch(/in all\.$/);
+  });
+
+  test.each([
+    ['one line', 'x'],
+    ['short lines', 'a\n'],
+    ['one sentence and no more', '条'],
+  ])('%s of millions of characters is cut in linear time', (_, piece) => {
+    const text = `One. ${piece.repeat(4_000_000 / piece.length)}`;
+    const groups = splitBlocks([block(text)], 300);
+    expect(groups.flatMap((group) => group.map((each) => each.text)).join('') === text).toBe(true);
+  });
+
+  test.each([
+    ['leave room for hardly any of the data', 'Read with care. '.repeat(150)],
+    ['are longer than the window', 'Read with care. '.repeat(5_000)],
+  ])('where instructions %s, nothing is asked: MODEL_CONTEXT_TOO_LONG says what to do', async (_, instructions) => {
+    const model = modelOf(1_000);
+    const asked = askInParts(model, { ...request([block(LONG)]), instructions }, merge);
+    await expect(asked).rejects.toMatchObject({
+      ...{ code: 'MODEL_CONTEXT_TOO_LONG', message: expect.stringContaining('MODEL_CONTEXT_TOKENS') },
+    });
+    expect(model.asked).toEqual([]);
   });
 });

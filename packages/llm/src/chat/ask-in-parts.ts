@@ -1,6 +1,7 @@
 import { AppError, isAppError } from '@cleanslate/contracts';
 import { addUsage, type DataBlock, type ModelAnswer, type ModelRequest, NO_USAGE } from './model.ts';
-import { estimateTokens } from './tokens.ts';
+import { toJsonSchema } from './prompt.ts';
+import { endOfTokens, estimateTokens } from './tokens.ts';
 
 type Asker = {
   readonly isOffline: boolean;
@@ -8,13 +9,18 @@ type Asker = {
   ask<const T>(request: ModelRequest<T>): Promise<ModelAnswer<T>>;
 };
 
-/** Said in each part beside the data: instructions, schema, delimiters. */
+/** Said in each part beside the data, the instructions and the schema. */
 const FRAME_TOKENS = 500;
+/** The delimiters of a block; and how much of its id, title and source stands in them, in characters each. */
+const BLOCK_TOKENS = 60;
+const MAX_ATTRIBUTE = 300;
+/** Of text in a part: with less of it a question makes no sense, and would be asked too often. */
+const MIN_TEXT_TOKENS = 200;
 const MAX_PARTS = 50;
 
 /**
  * Asks about data that may be longer than the model's window: in parts, one after the other, whose answers `merge` puts together. Where the server's window turns out to be smaller than
- * configured, once more in parts half as large. Throws what `ask` throws.
+ * configured, once more in parts half as large. Throws what `ask` throws, and `MODEL_CONTEXT_TOO_LONG` where the window holds too little of the data at once.
  */
 export async function askInParts<T>(
   model: Asker,
@@ -23,7 +29,8 @@ export async function askInParts<T>(
 ): Promise<ModelAnswer<T>> {
   // The rule knows no window.
   if (model.isOffline) return await model.ask(request);
-  const room = model.promptTokens - estimateTokens(request.instructions).high - FRAME_TOKENS;
+  const said = request.instructions + JSON.stringify(toJsonSchema(request.output));
+  const room = model.promptTokens - estimateTokens(said).high - FRAME_TOKENS;
   try {
     return await askEach(model, request, room, merge);
   } catch (error) {
@@ -55,12 +62,15 @@ async function askEach<T>(
   };
 }
 
-/** Blocks in groups that fit; one too long for a group is cut at the ends of its lines or sentences. */
+/**
+ * Blocks in groups that fit; one too long for a group is cut at the ends of its lines or sentences, or, where there are none, between words or characters. Takes linear time. Throws
+ * `MODEL_CONTEXT_TOO_LONG` where a group would hold next to nothing of it.
+ */
 export function splitBlocks(blocks: readonly DataBlock[], room: number): DataBlock[][] {
   const groups: DataBlock[][] = [];
   let left = 0;
   for (const piece of blocks.flatMap((block) => cutBlock(block, room))) {
-    const size = estimateTokens(`${piece.title ?? ''}${piece.text}`).high;
+    const size = frameOf(piece) + estimateTokens(piece.text).high;
     if (groups.length === 0 || size > left) {
       groups.push([]);
       left = room;
@@ -71,31 +81,43 @@ export function splitBlocks(blocks: readonly DataBlock[], room: number): DataBlo
   return groups;
 }
 
-function cutBlock(block: DataBlock, room: number): DataBlock[] {
-  if (estimateTokens(`${block.title ?? ''}${block.text}`).high <= room) return [block];
-  const pieces: string[] = [];
-  let piece = '';
-  for (const line of block.text.match(/[^\n。.!?！？]*[\n。.!?！？]+|[^\n。.!?！？]+$/gu) ?? []) {
-    for (const part of cutLine(line, room)) {
-      if (piece !== '' && estimateTokens((block.title ?? '') + piece + part).high > room) {
-        pieces.push(piece);
-        piece = '';
-      }
-      piece += part;
-    }
-  }
-  return [...pieces, piece].filter((text) => text !== '').map((text) => ({ ...block, text }));
+function frameOf({ id, title = '', source = '' }: DataBlock): number {
+  const attributes = [id, title, source].map((text) => text.slice(0, MAX_ATTRIBUTE));
+  return BLOCK_TOKENS + estimateTokens(attributes.join('')).high;
 }
 
-/** A line that no window holds: cut between characters. */
-function cutLine(line: string, room: number): string[] {
-  const parts: string[] = [];
-  let rest = line;
-  while (rest.length > 1 && estimateTokens(rest).high > room) {
-    const share = Math.max(1, Math.floor((rest.length * room * 0.9) / estimateTokens(rest).high));
-    const end = /[\ud800-\udbff]/.test(rest[share - 1] ?? '') ? share + 1 : share;
-    parts.push(rest.slice(0, end));
-    rest = rest.slice(end);
+function cutBlock(block: DataBlock, room: number): DataBlock[] {
+  const { text } = block;
+  const textRoom = room - frameOf(block);
+  if (endOfTokens(text, 0, textRoom) === text.length) return [block];
+  if (textRoom < MIN_TEXT_TOKENS)
+    throw new AppError(
+      'MODEL_CONTEXT_TOO_LONG',
+      `beside instructions, schema and answer the model's window holds ${Math.max(0, textRoom)} tokens of the data at once, and ${MIN_TEXT_TOKENS} are needed to ask in parts: shorten the instructions, or use a larger window (MODEL_CONTEXT_TOKENS)`,
+    );
+  const pieces: DataBlock[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = findCut(text, start, endOfTokens(text, start, textRoom));
+    pieces.push({ ...block, text: text.slice(start, end) });
+    start = end;
   }
-  return [...parts, rest];
+  return pieces;
+}
+
+/** The last place up to `end` where a sentence is over; else a word; else `end`. */
+function findCut(text: string, start: number, end: number): number {
+  if (end === text.length) return end;
+  for (const isOver of [isSentenceOver, isWordOver])
+    for (let at = end; at > start; at--) if (isOver(text, at)) return at;
+  return end;
+}
+
+/** A full stop in a number or a name ends nothing. */
+function isSentenceOver(text: string, at: number): boolean {
+  const last = text.charAt(at - 1);
+  return '\n。！？'.includes(last) || ('.!?'.includes(last) && isWordOver(text, at + 1));
+}
+
+function isWordOver(text: string, at: number): boolean {
+  return text.charCodeAt(at - 1) <= 32;
 }

@@ -29,3 +29,20 @@ test('without MODEL the rules answer; a model without a server is a fault of the
     ...{ code: 'CONFIGURATION', message: expect.stringContaining('MODEL_URL') },
   });
 });
+
+test.each([
+  ['4096', '4096', true],
+  ['5000', '4000', false],
+  ['5000', '4001', true],
+  ['1000', '1000000', true],
+])(
+  'a window of %s beside answers of %s is refused at the start where it leaves no prompt: %s',
+  async (window, longest, isRefused) => {
+    const limits = { MODEL_CONTEXT_TOKENS: window, MODEL_MAX_OUTPUT_TOKENS: longest };
+    const created = createModel(schema.parse({ MODEL: 'm', MODEL_URL: 'http://127.0.0.1:9/v1', ...limits }));
+    if (!isRefused) return expect(await created).toMatchObject({ isOffline: false });
+    await expect(created).rejects.toMatchObject({
+      ...{ code: 'CONFIGURATION', message: expect.stringMatching(/MODEL_CONTEXT_TOKENS .* MODEL_MAX_OUTPUT_TOKENS/) },
+    });
+  },
+);

@@ -4,7 +4,11 @@ import type { ModelSettings } from './config.ts';
 import type { ModelCall } from './exchange.ts';
 import type { ModelProvider } from './model.ts';
 import { offlineModel } from './offline.ts';
+import { promptRoom } from './tokens.ts';
 import type { RefusedTool } from './tool.ts';
+
+/** For instructions, schema and a little data. */
+const MIN_PROMPT_TOKENS = 500;
 
 export type ModelParts = {
   /** What the pool shares. Default: no limits. */
@@ -15,12 +19,19 @@ export type ModelParts = {
   readonly onToolRefused?: (refused: RefusedTool) => void;
 };
 
-/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server. */
+/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server, or its window no room beside the longest answer. */
 export async function createModel(settings: ModelSettings, parts: ModelParts = {}): Promise<ModelProvider> {
   const { MODEL: model, MODEL_URL: url } = settings;
   if (model === undefined) return offlineModel();
   if (url === undefined || !URL.canParse(url))
     throw new AppError('CONFIGURATION', `MODEL "${model}" needs MODEL_URL, the base of an OpenAI-compatible API`);
+  const { MODEL_CONTEXT_TOKENS: window, MODEL_MAX_OUTPUT_TOKENS: longest } = settings;
+  const room = promptRoom(window, longest);
+  if (room < MIN_PROMPT_TOKENS)
+    throw new AppError(
+      'CONFIGURATION',
+      `MODEL_CONTEXT_TOKENS ${window} leaves ${Math.max(0, room)} tokens for a prompt beside the longest answer, MODEL_MAX_OUTPUT_TOKENS ${longest}: at least ${MIN_PROMPT_TOKENS} are needed`,
+    );
   // Loaded only where it is used: it costs every process memory.
   const { openAiModel } = await import('./openai-model.ts');
   return openAiModel({

@@ -30,13 +30,36 @@ export function estimateTokens(text: string): TokenEstimate {
   let blank = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    const isBlank = code <= 32;
-    const share = isBlank ? (blank ? MORE_BLANKS : BLANKS) : code < 128 ? toAsciiShare(code) : toWideShare(code);
-    blank = isBlank;
+    const share = toShare(code, blank);
+    blank = isBlank(code);
     low += share.low;
     high += share.high;
   }
   return { low: Math.floor(low), high: Math.ceil(high) };
+}
+
+/** Where the longest part of a text from `start` on ends that takes so many tokens at most, and halves no character. Reads no further than that. */
+export function endOfTokens(text: string, start: number, tokens: number): number {
+  let high = 0;
+  let blank = false;
+  let at = start;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    high += toShare(code, blank).high;
+    blank = isBlank(code);
+    if (high > tokens) break;
+  }
+  const halves = at > start && at < text.length && (text.codePointAt(at - 1) ?? 0) > 0xffff;
+  return halves ? at - 1 : at;
+}
+
+function isBlank(code: number): boolean {
+  return code <= 32;
+}
+
+function toShare(code: number, afterBlank: boolean): Share {
+  if (isBlank(code)) return afterBlank ? MORE_BLANKS : BLANKS;
+  return code < 128 ? toAsciiShare(code) : toWideShare(code);
 }
 
 function toAsciiShare(code: number): Share {
