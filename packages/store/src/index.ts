@@ -46,6 +46,7 @@ export {
   type ErasedRedaction,
   findErased,
   findSayingCandidates,
+  type SayingCandidate,
   sampleAnew,
 } from './knowledge/confirm-redaction.ts';
 export {
@@ -126,10 +127,17 @@ export {
 } from './knowledge/outbox.ts';
 export { findTurned, saveSweep, type TurnedVersion } from './knowledge/periods-sweep.ts';
 export {
-  eraseCandidates,
   eraseDisputes,
-  findCandidatesOf,
+  eraseNotes,
   findDisputesOf,
+  findSayingDisputes,
+  findSayingNotes,
+  type RedactableDispute,
+  type SayingNote,
+} from './knowledge/redacted-copies.ts';
+export {
+  eraseCandidates,
+  findCandidatesOf,
   findLastRedaction,
   findRedactable,
   findRedactedContents,
@@ -137,11 +145,12 @@ export {
   findSayingVersions,
   insertRedaction,
   type NewRedaction,
+  type RedactableCandidate,
   type RedactableVersion,
   takeRedactionKey,
 } from './knowledge/redactions.ts';
 export { type Reembedder, type ReembedReport, reembed } from './knowledge/reembed.ts';
-export { type AnsweredRequest, findRequest, insertRequest } from './knowledge/requests.ts';
+export { type AnsweredRequest, findRequest, insertRequest, keyRequests } from './knowledge/requests.ts';
 export { closeReview, findReview, openReviews } from './knowledge/reviews.ts';
 export {
   findRevisionAt,

@@ -34,7 +34,7 @@ export class ErasureConfirmer {
   async #run(): Promise<void> {
     const { database, onError } = this.#options;
     try {
-      while (await confirmErasures(database));
+      while (await confirmErasures(database, onError));
     } catch (error) {
       onError(error);
     }

@@ -38,8 +38,8 @@ export {
 } from './laundering/index.ts';
 export { type PlacedVersion, placePeriod } from './place-period.ts';
 export { createEraser, ERASED, type Eraser, type Erasure } from './redaction/erase-content.ts';
-export { isShort, toFragments } from './redaction/phrase-pattern.ts';
-export { toContent, toRedactedHashes, toTombstone } from './redaction/redacted-hash.ts';
+export { isShortPhrase, toFragments } from './redaction/phrase-pattern.ts';
+export { toContent, toKeyedRequest, toRedactedHashes, toTombstone } from './redaction/redacted-hash.ts';
 export { DEFAULT_SCREEN, type Screening, type ScreenSettings, screenCandidate } from './screen-candidate.ts';
 export {
   freshnessOf,

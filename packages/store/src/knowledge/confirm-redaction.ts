@@ -1,4 +1,3 @@
-import { Candidate } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
 import { saying } from '../saying.ts';
 
@@ -22,22 +21,29 @@ export async function findErased(tx: Tx, limit: number): Promise<ErasedRedaction
   return rows;
 }
 
-export type SayingCandidate = { readonly seq: number; readonly candidateId: string; readonly body: Candidate };
+/** As it stands in its row: what can't be read any more is erased from as well. */
+export type SayingCandidate = {
+  readonly seq: number;
+  readonly candidateId: string;
+  readonly body: unknown;
+  readonly reason: string | null;
+};
 
-/** Candidates that became no fact (refused, dropped, undecided) and may hold one of the phrases, after `after`. */
+/** Candidates that became no version of a fact (refused, dropped, disputed, undecided) or repeat one, and may hold one of the phrases, after `after`. */
 export async function findSayingCandidates(
   tx: Tx,
   { tenantId, phrases }: Pick<ErasedRedaction, 'tenantId' | 'phrases'>,
   after: number,
   limit: number,
 ): Promise<SayingCandidate[]> {
-  const { sql, values } = saying('body::text', phrases, 4);
-  const { rows } = await tx.query<{ seq: number; candidate_id: string; body: unknown }>(
-    `SELECT candidate_seq AS seq, candidate_id, body FROM knowledge.candidates
-     WHERE tenant_id = $1 AND candidate_seq > $2 AND knowledge_id IS NULL AND ${sql} ORDER BY candidate_seq LIMIT $3`,
+  const { sql, values } = saying(`concat_ws(' ', body::text, reason)`, phrases, 4);
+  const { rows } = await tx.query<SayingCandidate>(
+    `SELECT candidate_seq AS seq, candidate_id AS "candidateId", body, reason FROM knowledge.candidates
+     WHERE tenant_id = $1 AND candidate_seq > $2 AND (version IS NULL OR outcome IS NULL OR outcome NOT IN ('accepted', 'updated')) AND ${sql}
+     ORDER BY candidate_seq LIMIT $3`,
     [tenantId, after, limit, ...values],
   );
-  return rows.map((row) => ({ seq: row.seq, candidateId: row.candidate_id, body: Candidate.parse(row.body) }));
+  return rows;
 }
 
 /** The planner's samples of all columns are taken anew: the old ones may hold what was erased. */

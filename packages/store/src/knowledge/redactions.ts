@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Candidate, FactImport } from '@cleanslate/contracts';
+import { Candidate, type CandidateOutcome } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
 import { saying } from '../saying.ts';
 import { type FactRow, toAssertion } from './fact-row.ts';
@@ -155,11 +155,11 @@ export async function insertRedaction(tx: Tx, redaction: NewRedaction): Promise<
     JSON.stringify(tombstones),
     revision,
   ]);
-  await tx.query('SELECT knowledge.erase_audit($1, $2, $3, $4)', [
+  // What the audit says of these versions; of others, what holds the words goes with other notes (`eraseNotes`).
+  await tx.query(`SELECT knowledge.erase_audit($1, $2, $3, '{}')`, [
     tenantId,
     knowledgeId,
     versions.map(({ version }) => version),
-    phrases,
   ]);
   await eraseDerived(tx, redaction, hashes);
   return redactionId;
@@ -210,7 +210,14 @@ async function eraseDerived(
   );
 }
 
-export type RedactableCandidate = { readonly candidateId: string; readonly body: Candidate; readonly settled: boolean };
+/** A candidate with what it says as it stands in its row; `body` is null where that can't be read. */
+export type RedactableCandidate = {
+  readonly candidateId: string;
+  readonly said: unknown;
+  readonly body: Candidate | null;
+  readonly settled: boolean;
+  readonly outcome: CandidateOutcome | null;
+};
 
 /** Candidates that became these versions, repeated or challenged them, and undecided ones, whatever they say. */
 export async function findCandidatesOf(
@@ -219,64 +226,29 @@ export async function findCandidatesOf(
   knowledgeId: string,
   versions: readonly number[] | null,
 ): Promise<RedactableCandidate[]> {
-  const { rows } = await tx.query<{ candidate_id: string; body: unknown; settled: boolean }>(
-    `SELECT candidate_id, body, state = 'settled' AS settled FROM knowledge.candidates
+  const { rows } = await tx.query<Omit<RedactableCandidate, 'body'>>(
+    `SELECT candidate_id AS "candidateId", body AS said, state = 'settled' AS settled, outcome FROM knowledge.candidates
      WHERE tenant_id = $1 AND knowledge_id = $2 AND ($3::int[] IS NULL OR version = ANY ($3))
-     UNION ALL SELECT candidate_id, body, false FROM knowledge.candidates WHERE tenant_id = $1 AND state <> 'settled' AND knowledge_id IS NULL`,
+     UNION ALL SELECT candidate_id, body, false, NULL FROM knowledge.candidates WHERE tenant_id = $1 AND state <> 'settled' AND knowledge_id IS NULL`,
     [tenantId, knowledgeId, versions],
   );
-  return rows.map((row) => ({ candidateId: row.candidate_id, body: Candidate.parse(row.body), settled: row.settled }));
+  return rows.map((row) => ({ ...row, body: Candidate.safeParse(row.said).data ?? null }));
 }
 
-/** Puts other bodies in the place of candidates' own; those that were undecided are refused. */
+/** Puts other bodies (and reasons, where one is given) in the place of candidates' own; those that were undecided are refused. */
 export async function eraseCandidates(
   tx: Tx,
   tenantId: string,
-  candidates: readonly { readonly candidateId: string; readonly body: Candidate }[],
+  candidates: readonly { readonly candidateId: string; readonly body: Candidate; readonly reason?: string | null }[],
   at: Date,
   revision: number,
 ): Promise<void> {
   if (candidates.length === 0) return;
   await tx.query(
-    `UPDATE knowledge.candidates c SET body = x.body, reason = CASE WHEN c.state = 'settled' THEN c.reason ELSE 'redacted' END,
+    `UPDATE knowledge.candidates c SET body = x.body, reason = CASE WHEN c.state = 'settled' THEN coalesce(x.reason, c.reason) ELSE 'redacted' END,
        outcome = coalesce(c.outcome, 'rejected'), revision = coalesce(c.revision, $4), settled_at = coalesce(c.settled_at, $3), state = 'settled'
-     FROM json_to_recordset($2) AS x ("candidateId" text, body json) WHERE c.tenant_id = $1 AND c.candidate_id = x."candidateId"`,
+     FROM json_to_recordset($2) AS x ("candidateId" text, body json, reason text) WHERE c.tenant_id = $1 AND c.candidate_id = x."candidateId"`,
     [tenantId, JSON.stringify(candidates), at, revision],
-  );
-}
-
-export type RedactableDispute = {
-  readonly disputeId: number;
-  readonly open: boolean;
-  readonly challenger: Candidate | FactImport;
-};
-
-export async function findDisputesOf(tx: Tx, tenantId: string, knowledgeId: string): Promise<RedactableDispute[]> {
-  const { rows } = await tx.query<{ dispute_id: number; open: boolean; challenger: unknown }>(
-    'SELECT dispute_id, resolution IS NULL AS open, challenger FROM knowledge.disputes WHERE tenant_id = $1 AND knowledge_id = $2 ORDER BY dispute_id',
-    [tenantId, knowledgeId],
-  );
-  return rows.map((row) => {
-    const imported = FactImport.safeParse(row.challenger);
-    return {
-      disputeId: row.dispute_id,
-      open: row.open,
-      challenger: imported.success ? imported.data : Candidate.parse(row.challenger),
-    };
-  });
-}
-
-/** The challenger's words go; who won stays on record. */
-export async function eraseDisputes(
-  tx: Tx,
-  tenantId: string,
-  disputes: readonly { readonly disputeId: number; readonly challenger: Candidate; readonly signature: string }[],
-): Promise<void> {
-  if (disputes.length === 0) return;
-  await tx.query(
-    `UPDATE knowledge.disputes d SET challenger = x.challenger, challenger_signature = x.signature, reason = 'redacted', resolution_reason = 'redacted'
-     FROM json_to_recordset($2) AS x ("disputeId" int8, challenger json, signature text) WHERE d.tenant_id = $1 AND d.dispute_id = x."disputeId"`,
-    [tenantId, JSON.stringify(disputes)],
   );
 }
 

@@ -24,3 +24,16 @@ export async function insertRequest(
     JSON.stringify(answered.reply),
   ]);
 }
+
+/** Puts keyed hashes in the place of a tenant's hashes without a key: of a request that is short, those could be found by trying. `key`: plain → keyed. */
+export async function keyRequests(tx: Tx, tenantId: string, key: (bodyHash: string) => string): Promise<void> {
+  const { rows } = await tx.query<{ hash: string }>(
+    `SELECT DISTINCT body_hash AS hash FROM knowledge.requests WHERE tenant_id = $1 AND body_hash ~ '^[0-9a-f]{64}$'`,
+    [tenantId],
+  );
+  await tx.query(
+    `UPDATE knowledge.requests r SET body_hash = x.keyed FROM json_to_recordset($2) AS x (hash text, keyed text)
+     WHERE r.tenant_id = $1 AND r.body_hash = x.hash`,
+    [tenantId, JSON.stringify(rows.map(({ hash }) => ({ hash, keyed: key(hash) })))],
+  );
+}

@@ -1,7 +1,8 @@
 import { AppError, canonicalJson } from '@cleanslate/contracts';
-import { sha256 } from '@cleanslate/domain';
+import { sha256, toKeyedRequest } from '@cleanslate/domain';
 import {
   type Database,
+  findRedactionKeys,
   findRequest,
   insertRequest,
   type KnowledgeHead,
@@ -39,7 +40,7 @@ export async function answerOnce<T, R>(
     const head = await lockKnowledge(tx);
     const answered = await findRequest(tx, call.tenantId, call.requestId);
     if (answered !== undefined) {
-      if (answered.bodyHash !== bodyHash) {
+      if (answered.bodyHash !== bodyHash && answered.bodyHash !== (await toKept(tx, call.tenantId, bodyHash))) {
         throw new AppError(
           'IDEMPOTENCY_CONFLICT',
           `request ${call.requestId} was answered for another body: send this one under a new id`,
@@ -51,7 +52,14 @@ export async function answerOnce<T, R>(
       return { reply: stored.data, outbox: [] };
     }
     const done = await work(tx, head);
-    await insertRequest(tx, call.tenantId, call.requestId, { bodyHash, reply: done.reply });
+    const kept = await toKept(tx, call.tenantId, bodyHash);
+    await insertRequest(tx, call.tenantId, call.requestId, { bodyHash: kept, reply: done.reply });
     return done;
   });
+}
+
+/** The hash as it is kept: keyed, once the tenant has redacted anything. */
+async function toKept(tx: Tx, tenantId: string, bodyHash: string): Promise<string> {
+  const key = (await findRedactionKeys(tx, [tenantId])).get(tenantId);
+  return key === undefined ? bodyHash : toKeyedRequest(key, bodyHash);
 }

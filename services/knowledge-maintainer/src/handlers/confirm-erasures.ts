@@ -1,4 +1,5 @@
-import { createEraser } from '@cleanslate/domain';
+import { AppError, Candidate } from '@cleanslate/contracts';
+import { createEraser, type Eraser, toTombstone, WriteDraft } from '@cleanslate/domain';
 import {
   confirmRedaction,
   type Database,
@@ -7,25 +8,45 @@ import {
   findErased,
   findSayingCandidates,
   lockKnowledge,
+  type SayingCandidate,
   sampleAnew,
+  takeRedactionKey,
   withTransaction,
 } from '@cleanslate/store';
+import { eraseCopies, findCopies } from './redacted-copies.ts';
+import { writeBatch } from './write-batch.ts';
 
 const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const PAGE = 500;
 const SCAN_MS = 300_000;
+/** Looked at in one round: more than ever fail at once. */
+const MOST = 1_000;
 
-/** The end of redactions: what the scheduler is done with is looked for once more among candidates that became nothing, then forgotten, in the planner's samples as well. Returns whether more is left. */
-export async function confirmErasures(database: Database): Promise<boolean> {
-  const [erased] = await withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) => findErased(tx, 1));
-  if (erased === undefined) return false;
+/**
+ * The end of redactions: what the scheduler is done with is looked for once more among candidates that became nothing and in what belongs to other facts, then
+ * forgotten, in the planner's samples as well. One that fails holds up no other: `onError` hears of it, and it is tried again. Returns whether more may be left.
+ */
+export async function confirmErasures(database: Database, onError: (error: unknown) => void): Promise<boolean> {
+  const erased = await withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) => findErased(tx, MOST));
+  let confirmed = 0;
+  for (const each of erased)
+    try {
+      await confirm(database, each);
+      confirmed++;
+    } catch (cause) {
+      onError(new AppError('INTERNAL', `redaction ${each.redactionId} can't be confirmed yet`, { cause }));
+    }
+  return confirmed > 0;
+}
+
+async function confirm(database: Database, erased: ErasedRedaction): Promise<void> {
   for (let after: number | null = 0; after !== null; ) after = await sweepCandidates(database, erased, after);
+  await sweepCopies(database, erased);
   await withTransaction(database, { ...MAINTAINER, queryTimeoutMs: SCAN_MS }, sampleAnew);
   await withTransaction(database, MAINTAINER, async (tx) => {
     await lockKnowledge(tx);
     await confirmRedaction(tx, erased);
   });
-  return true;
 }
 
 /** One page of them; returns where the next begins, null at the end. */
@@ -34,14 +55,40 @@ async function sweepCandidates(database: Database, erased: ErasedRedaction, afte
   const found = await withTransaction(database, { ...MAINTAINER, readOnly: true, queryTimeoutMs: SCAN_MS }, (tx) =>
     findSayingCandidates(tx, erased, after, PAGE),
   );
-  const changed = found.flatMap((candidate) => {
-    const body = eraser.json(candidate.body);
-    return body === candidate.body ? [] : [{ candidateId: candidate.candidateId, body }];
-  });
+  const changed = found.flatMap((candidate) => toErased(candidate, eraser));
   if (changed.length > 0)
     await withTransaction(database, MAINTAINER, async (tx) => {
       const head = await lockKnowledge(tx);
       await eraseCandidates(tx, erased.tenantId, changed, head.now, head.revision);
     });
   return found.length < PAGE ? null : (found.at(-1)?.seq ?? null);
+}
+
+/** A candidate without the words; nothing where it has none. One that could not be read afterwards becomes a tombstone. */
+function toErased({ candidateId, body, reason }: SayingCandidate, eraser: Eraser) {
+  const erased = eraser.json(body);
+  const why = reason === null ? null : eraser.text(reason);
+  if (erased === body && why === reason) return [];
+  const kept = Candidate.safeParse(erased).data ?? toTombstone(Candidate.safeParse(body).data ?? null);
+  return [{ candidateId, body: kept, reason: why }];
+}
+
+/** What was written with other facts since the redaction. */
+async function sweepCopies(database: Database, erased: ErasedRedaction): Promise<void> {
+  const { tenantId, phrases } = erased;
+  const eraser = createEraser(erased);
+  const found = await withTransaction(database, { ...MAINTAINER, readOnly: true, queryTimeoutMs: SCAN_MS }, (tx) =>
+    findCopies(tx, tenantId, phrases, eraser),
+  );
+  if (found.disputes.length + found.notes.length === 0) return;
+  await withTransaction(database, MAINTAINER, async (tx) => {
+    const head = await lockKnowledge(tx);
+    const written = await writeBatch(
+      tx,
+      head,
+      new WriteDraft([]),
+      found.disputes.some(({ open }) => open),
+    );
+    await eraseCopies(tx, tenantId, found, await takeRedactionKey(tx, tenantId), written);
+  });
 }

@@ -1,52 +1,97 @@
-import { AppError, type Candidate, type FactImport, type FactRedact, type RequestOf } from '@cleanslate/contracts';
-import { createEraser, ERASED, toContent } from '@cleanslate/domain';
-import { findCandidatesOf, findDisputesOf, findRedactable, findSayingVersions, type Tx } from '@cleanslate/store';
+import { AppError, type FactRedact, type RequestOf } from '@cleanslate/contracts';
+import { createEraser, ERASED, isShortPhrase, toContent } from '@cleanslate/domain';
+import {
+  findCandidatesOf,
+  findDisputesOf,
+  findRedactable,
+  findSayingVersions,
+  type RedactableCandidate,
+  type RedactableVersion,
+  type Tx,
+} from '@cleanslate/store';
 import type { Call } from './answer-once.ts';
+import { findCopies, toContents } from './redacted-copies.ts';
 
 /** Told at most. */
 const ELSEWHERE = 50;
+/** What a version says is also worded as they said it. */
+const BECAME: ReadonlySet<RedactableCandidate['outcome']> = new Set(['accepted', 'duplicate', 'updated']);
 
-export type Challenger = Candidate | FactImport;
 export type RedactableContent = Awaited<ReturnType<typeof findContent>>;
 
 /** The versions that a redaction is about, and everything that says the same. Throws `NOT_FOUND`. */
 export async function findContent(tx: Tx, { tenantId, data }: Call<RequestOf<typeof FactRedact>>) {
   const { knowledgeId, version = null, also = [] } = data;
   const versions = await findRedactable(tx, tenantId, knowledgeId, version);
-  if (versions.length === 0)
-    throw new AppError(
-      'NOT_FOUND',
-      `there is no ${version === null ? 'fact' : 'version'} ${knowledgeId}${version === null ? '' : `@${version}`}: \`slate fact history ${knowledgeId}\` shows its versions`,
-    );
+  if (versions.length === 0) throw notFound(knowledgeId, version);
   const numbers = versions.map((each) => each.version);
   const statements = versions.flatMap(({ statement }) => (statement === '' ? [] : [statement]));
-  const eraser = createEraser({ knowledgeId, versions: numbers, phrases: [...statements, ...also], hashes: [] });
-  const signatures = new Set(versions.map(({ signature }) => signature));
+  const words = [...statements, ...also];
+  const meaning = toMeaning(versions, words, knowledgeId);
   const disputes = (await findDisputesOf(tx, tenantId, knowledgeId)).filter(
-    ({ challenger }) => version === null || eraser.json(challenger) !== challenger,
+    ({ said }) => version === null || meaning.holds(said),
   );
   const candidates = (await findCandidatesOf(tx, tenantId, knowledgeId, version === null ? null : numbers)).filter(
-    ({ body, settled }) =>
-      body.statement !== ERASED && (settled || signatures.has(toContent(body).signature) || eraser.json(body) !== body),
+    ({ said, body, settled }) =>
+      body?.statement !== ERASED &&
+      (settled || (body !== null && meaning.isSame(toContent(body))) || meaning.holds(said)),
   );
-  const said = [
-    ...statements,
-    ...candidates.map(({ body }) => body.statement),
-    ...disputes.flatMap(({ challenger }) => statementsOf(challenger)),
+  const challengers = disputes.flatMap(({ challenger }) => toContents(challenger));
+  const wordings = [
+    ...candidates.flatMap(({ body, outcome }) =>
+      body !== null && meaning.isWording(toContent(body), BECAME.has(outcome)) ? [body.statement] : [],
+    ),
+    ...challengers.flatMap((content) => (meaning.isWording(content, false) ? [content.statement] : [])),
   ];
-  const phrases = [...new Set([...said, ...also])].filter((phrase) => phrase !== ERASED);
-  const found = await findSayingVersions(tx, tenantId, knowledgeId, {
-    signatures: [...signatures],
-    phrases,
-    limit: ELSEWHERE,
-  });
-  const all = createEraser({ knowledgeId, versions: numbers, phrases, hashes: [] });
-  const elsewhere = found
-    .filter(({ same, statement }) => same || all.text(statement) !== statement)
-    .map(({ ref }) => ref);
-  return { versions, disputes, candidates, phrases, elsewhere };
+  const phrases = [...new Set([...words, ...wordings])].filter((phrase) => phrase !== ERASED);
+  const eraser = createEraser({ knowledgeId, versions: numbers, phrases, hashes: [] });
+  const signatures = [...new Set(versions.map(({ signature }) => signature))];
+  const found = await findSayingVersions(tx, tenantId, knowledgeId, { signatures, phrases, limit: ELSEWHERE });
+  const copies = await findCopies(tx, tenantId, phrases, eraser);
+  const own = new Set(disputes.map(({ disputeId }) => disputeId));
+  return {
+    ...{ versions, disputes, candidates, phrases },
+    copies: { ...copies, disputes: copies.disputes.filter(({ disputeId }) => !own.has(disputeId)) },
+    /** What may not come back. What another fact says as well, or an agent was refused with, is not among it. */
+    keptOut: [
+      ...versions.filter(({ redacted }) => !redacted),
+      ...candidates.flatMap(({ body, outcome }) => {
+        if (body === null) return [];
+        const content = toContent(body);
+        return outcome === 'disputed' || BECAME.has(outcome) || meaning.says(content) ? [content] : [];
+      }),
+      ...disputes.flatMap(({ challenger, copied }) => (copied ? [] : toContents(challenger))),
+    ],
+    elsewhere: found
+      .filter(({ same, statement }) => same || eraser.text(statement) !== statement)
+      .map(({ ref }) => ref),
+  };
 }
 
-function statementsOf(challenger: Challenger): string[] {
-  return 'periods' in challenger ? challenger.periods.map(({ statement }) => statement) : [challenger.statement];
+type Content = ReturnType<typeof toContent>;
+
+/** How what others said relates to the versions. */
+function toMeaning(versions: readonly RedactableVersion[], phrases: readonly string[], knowledgeId: string) {
+  const eraser = createEraser({ knowledgeId, versions: versions.map(({ version }) => version), phrases, hashes: [] });
+  const signatures = new Set(versions.map(({ signature }) => signature));
+  const holds = <T>(said: T) => eraser.json(said) !== said;
+  const isSame = ({ signature }: Content) => signatures.has(signature);
+  return {
+    holds,
+    isSame,
+    says: (content: Content) => isSame(content) || holds(content.statement),
+    /**
+     * Is this statement to be looked for everywhere? One that holds the words is. One that became or repeated a version is another wording of it, unless it is
+     * too short ("5") to mean only that. What merely was proposed or contradicted goes from its own row alone.
+     */
+    isWording: (content: Content, became: boolean) =>
+      holds(content.statement) || ((became || isSame(content)) && !isShortPhrase(content.statement)),
+  };
+}
+
+function notFound(knowledgeId: string, version: number | null): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    `there is no ${version === null ? 'fact' : 'version'} ${knowledgeId}${version === null ? '' : `@${version}`}: \`slate fact history ${knowledgeId}\` shows its versions`,
+  );
 }

@@ -1,5 +1,5 @@
 import { AppError, type Candidate, type FactImport } from '@cleanslate/contracts';
-import { toContent, toImportedBody, toRedactedHashes, toTombstone } from '@cleanslate/domain';
+import { toContent, toRedactedHashes, toTombstone } from '@cleanslate/domain';
 import {
   findRedactedContents,
   findRedactionKeys,
@@ -10,6 +10,7 @@ import {
   saveCandidateChanges,
   type Tx,
 } from '@cleanslate/store';
+import { toContents } from './redacted-copies.ts';
 
 type Content = { readonly statement: string; readonly signature: string };
 
@@ -73,12 +74,11 @@ function pickName({ tenantId, candidateId, taskId, stepId, attempt, claimId }: O
 
 /** Throws `INVALID_INPUT` naming the first period that says what was redacted. */
 export async function refuseRedacted(tx: Tx, tenantId: string, facts: readonly FactImport[]): Promise<void> {
-  const source = { sourceRef: '', sourceType: 'human_confirmed', messageId: '', saidAt: 0 } as const;
   const said = facts.flatMap((fact, index) =>
-    fact.periods.map((period, at) => ({
-      content: toImportedBody(fact, period, source),
+    toContents(fact).map((content, at) => ({
+      content,
       field: `facts.${index}.periods.${at}`,
-      of: ` of "${fact.knowledgeId}"`,
+      message: `facts.${index}.periods.${at} of "${fact.knowledgeId}" says what was redacted: ${OTHERWISE}`,
     })),
   );
   await refuse(tx, tenantId, said);
@@ -86,10 +86,42 @@ export async function refuseRedacted(tx: Tx, tenantId: string, facts: readonly F
 
 /** The same for one statement. */
 export async function refuseStatement(tx: Tx, tenantId: string, statement: Candidate): Promise<void> {
-  await refuse(tx, tenantId, [{ content: toContent(statement), field: 'statement', of: '' }]);
+  const message = `statement says what was redacted: ${OTHERWISE}`;
+  await refuse(tx, tenantId, [{ content: toContent(statement), field: 'statement', message }]);
 }
 
-type Said = { readonly content: Content; readonly field: string; readonly of: string };
+/** The same for versions that are to be believed again. */
+export async function refuseArchived(
+  tx: Tx,
+  tenantId: string,
+  knowledgeId: string,
+  archived: readonly { readonly version: number; readonly body: Content }[],
+): Promise<void> {
+  const said = archived.map(({ version, body }) => ({
+    content: body,
+    field: 'knowledgeId',
+    message: `${knowledgeId}@${version} says what was redacted: leave it in the archive, or redact it too`,
+  }));
+  await refuse(tx, tenantId, said);
+}
+
+/** The same for a challenger that is to win. */
+export async function refuseChallenger(
+  tx: Tx,
+  tenantId: string,
+  disputeId: number,
+  challenger: Candidate | FactImport,
+): Promise<void> {
+  const message = `the challenger of dispute ${disputeId} says what was redacted: keep the incumbent, or neither`;
+  await refuse(
+    tx,
+    tenantId,
+    toContents(challenger).map((content) => ({ content, field: 'keep', message })),
+  );
+}
+
+type Said = { readonly content: Content; readonly field: string; readonly message: string };
+const OTHERWISE = 'take it out, or word it without what had to go';
 
 async function refuse(tx: Tx, tenantId: string, said: readonly Said[]): Promise<void> {
   const [first] = await findReturning(
@@ -98,9 +130,5 @@ async function refuse(tx: Tx, tenantId: string, said: readonly Said[]): Promise<
   );
   const found = first === undefined ? undefined : said[first];
   if (found === undefined) return;
-  throw new AppError(
-    'INVALID_INPUT',
-    `${found.field}${found.of} says what was redacted: take it out, or word it without what had to go`,
-    { details: { field: found.field } },
-  );
+  throw new AppError('INVALID_INPUT', found.message, { details: { field: found.field } });
 }

@@ -1,24 +1,24 @@
-import { type Candidate, FactRedact, type RequestOf, type ValueOf } from '@cleanslate/contracts';
-import { ERASED, toContent, toRedactedHashes, toTombstone, WriteDraft } from '@cleanslate/domain';
+import { FactRedact, type RequestOf, type ValueOf } from '@cleanslate/contracts';
+import { toKeyedRequest, toRedactedHashes, toTombstone, WriteDraft } from '@cleanslate/domain';
 import {
   type Database,
   eraseCandidates,
-  eraseDisputes,
   findFactStates,
   findLastRedaction,
   insertAudit,
   insertKnowledgeOutbox,
   insertRedaction,
   type KnowledgeHead,
+  keyRequests,
   type RedactableVersion,
-  resolveDispute,
   type Tx,
   takeRedactionKey,
 } from '@cleanslate/store';
 import { type Answered, answerOnce, type Call } from './answer-once.ts';
 import { cascade } from './cascade.ts';
 import { toFactChanged } from './events.ts';
-import { type Challenger, findContent, type RedactableContent } from './find-redactable.ts';
+import { findContent, type RedactableContent } from './find-redactable.ts';
+import { eraseChallengers, eraseCopies } from './redacted-copies.ts';
 import { replySchema } from './reply-schema.ts';
 import { type WrittenBatch, writeBatch } from './write-batch.ts';
 
@@ -48,7 +48,7 @@ export async function redactFact(database: Database, call: Call<Request>): Promi
     const { written, draft } = await endBelief(tx, head, call, fresh);
     const redactionId = await erase(tx, call, found, written);
     await cascade(tx, draft, [], written);
-    const outbox = await tell(tx, call, found.versions, written);
+    const outbox = await tell(tx, call, found, written);
     return { reply: { ...reply, redactionId, revision: written.last }, outbox };
   });
 }
@@ -73,23 +73,16 @@ async function endBelief(
 async function erase(
   tx: Tx,
   { tenantId, requestId, data }: Call<Request>,
-  found: RedactableContent,
+  { versions, disputes, candidates, copies, phrases, keptOut }: RedactableContent,
   written: WrittenBatch,
 ): Promise<number> {
-  const { versions, disputes, candidates, phrases } = found;
   const key = await takeRedactionKey(tx, tenantId);
   const fresh = versions.filter(({ redacted }) => !redacted);
   const tombstones = fresh.map((version) => {
     const [contentHash = '', signature = ''] = toRedactedHashes(key, version);
     return { version: version.version, signature, content_hash: contentHash };
   });
-  const contents = [
-    ...fresh.flatMap((version) => toRedactedHashes(key, version)),
-    ...candidates.flatMap(({ body }) => toRedactedHashes(key, toContent(body))),
-    ...disputes.flatMap(({ challenger }) =>
-      'periods' in challenger ? [] : toRedactedHashes(key, toContent(challenger)),
-    ),
-  ];
+  const contents = keptOut.flatMap((content) => toRedactedHashes(key, content));
   const { knowledgeId, reason, by } = data;
   const redactionId = await insertRedaction(tx, {
     ...{ tenantId, knowledgeId, versions, tombstones, reason, by, requestId, phrases, contents },
@@ -97,40 +90,33 @@ async function erase(
   });
   const bodies = candidates.map(({ candidateId, body }) => ({ candidateId, body: toTombstone(body) }));
   await eraseCandidates(tx, tenantId, bodies, written.at, written.last);
-  const settled = { resolution: 'both_wrong', by: 'redaction', reason: null } as const;
-  for (const { disputeId, open } of disputes)
-    if (open) await resolveDispute(tx, disputeId, settled, written.at, written.last);
-  await eraseDisputes(
-    tx,
-    tenantId,
-    disputes.map(({ disputeId, challenger }) => ({ disputeId, ...toErasedChallenger(challenger, key) })),
-  );
+  await eraseChallengers(tx, tenantId, disputes, 'both_wrong', key, written);
+  await eraseCopies(tx, tenantId, copies, key, written);
+  await keyRequests(tx, tenantId, (bodyHash) => toKeyedRequest(key, bodyHash));
   return redactionId;
-}
-
-function toErasedChallenger(challenger: Challenger, key: Uint8Array): { challenger: Candidate; signature: string } {
-  if (!('periods' in challenger)) {
-    const [, signature = ''] = toRedactedHashes(key, toContent(challenger));
-    return { challenger: toTombstone(challenger), signature };
-  }
-  const { knowledgeId, knowledgeType } = challenger;
-  const said = { knowledgeId, knowledgeType, statement: ERASED, assertion: null, sourceRef: 'redacted' };
-  const judged = { sourceType: 'external_source', confidence: 1, importance: 1 } as const;
-  return { challenger: { ...said, ...judged, derivedFrom: [], tags: [] }, signature: '' };
 }
 
 /** Who, when and why stand in the audit; the events say that it happened. */
 async function tell(
   tx: Tx,
   { tenantId, requestId, data }: Call<Request>,
-  versions: readonly RedactableVersion[],
+  { versions, candidates, disputes, copies }: RedactableContent,
   written: WrittenBatch,
 ) {
   const { knowledgeId, reason, by } = data;
+  const unreadable = [
+    ...candidates.filter(({ body }) => body === null).map(({ candidateId }) => `candidate ${candidateId}`),
+    ...[...disputes, ...copies.disputes]
+      .filter(({ challenger }) => challenger === null)
+      .map(({ disputeId }) => `the challenger of dispute ${disputeId}`),
+  ];
   const said = { tenantId, knowledgeId, decision: 'redacted', reason: `${by}: ${reason}`, sourceMessageId: requestId };
   await insertAudit(
     tx,
-    versions.map(({ version }) => ({ ...said, version })),
+    [
+      ...versions.map(({ version }) => ({ ...said, version })),
+      ...unreadable.map((what) => ({ ...said, reason: `${what} can't be read and was erased whole` })),
+    ],
     written.at,
     written.last,
   );
@@ -151,11 +137,11 @@ async function tell(
 
 function toReply(
   { knowledgeId }: Request,
-  { versions, candidates, disputes, elsewhere }: RedactableContent,
+  { versions, candidates, disputes, copies, elsewhere }: RedactableContent,
 ): Omit<Reply, 'redactionId' | 'revision'> {
   return {
     knowledgeId,
     versions: versions.map(({ version }) => `${knowledgeId}@${version}`),
-    ...{ candidates: candidates.length, disputes: disputes.length, elsewhere },
+    ...{ candidates: candidates.length, disputes: disputes.length + copies.disputes.length, elsewhere },
   };
 }

@@ -16,6 +16,7 @@ import { type Answered, answerOnce, type Call } from './answer-once.ts';
 import { carryOut, toDerivations } from './carry-out-resolution.ts';
 import { cascade } from './cascade.ts';
 import { toFactChanged } from './events.ts';
+import { refuseChallenger } from './keep-out.ts';
 import { replySchema } from './reply-schema.ts';
 import { type WrittenBatch, writeBatch } from './write-batch.ts';
 
@@ -24,7 +25,7 @@ const RESOLUTION = { incumbent: 'incumbent', challenger: 'challenger', neither: 
 /** What a resolution means for the incumbent, as events and audit say it. */
 const CHANGE = { incumbent: 'rejected', challenger: 'updated', both_wrong: 'retracted' } as const;
 
-/** A person decides who is right. Throws `NOT_FOUND`; `FACT_CONFLICT` where it was settled before, or what is to be taken back no longer is believed. */
+/** A person decides who is right. Throws `NOT_FOUND`; `FACT_CONFLICT` where it was settled before, or what is to be taken back no longer is believed; `INVALID_INPUT` for a challenger that says what was redacted. */
 export async function resolveDispute(
   database: Database,
   call: Call<Request>,
@@ -35,6 +36,7 @@ export async function resolveDispute(
     const dispute = await findDispute(tx, tenantId, data.disputeId);
     if (dispute === undefined) throw unknownDispute(data.disputeId);
     if (dispute.resolution !== null) throw settledAlready(dispute);
+    if (data.keep === 'challenger') await refuseChallenger(tx, tenantId, data.disputeId, dispute.challenger);
     const { knowledgeId, incumbentVersion } = dispute;
     const contradicted = [{ knowledgeId, version: incumbentVersion }];
     const [incumbent] = await findFactVersions(tx, tenantId, contradicted, head.revision);

@@ -4,10 +4,11 @@ import { type Database, findArchived, findFactStates, insertAudit, insertKnowled
 import { type Answered, answerOnce, type Call } from './answer-once.ts';
 import { cascade } from './cascade.ts';
 import { toFactChanged } from './events.ts';
+import { refuseArchived } from './keep-out.ts';
 import { replySchema } from './reply-schema.ts';
 import { writeBatch } from './write-batch.ts';
 
-/** Believes an archived fact again, as new versions of it. Throws `NOT_FOUND` where it isn't archived. */
+/** Believes an archived fact again, as new versions of it. Throws `NOT_FOUND` where it isn't archived, `INVALID_INPUT` where it says what was redacted. */
 export async function unarchiveFact(
   database: Database,
   call: Call<RequestOf<typeof FactUnarchive>>,
@@ -18,6 +19,7 @@ export async function unarchiveFact(
     const archived = await findArchived(tx, tenantId, knowledgeId);
     if (archived.length === 0)
       throw new AppError('NOT_FOUND', `${knowledgeId} is not archived: \`slate fact history ${knowledgeId}\` shows it`);
+    await refuseArchived(tx, tenantId, knowledgeId, archived);
     const lookup = { tenantId, knowledgeIds: [knowledgeId], factKeys: [], signatures: [] };
     const draft = new WriteDraft(await findFactStates(tx, [lookup]));
     const { asserted } = draft.write(tenantId, knowledgeId, archived, (a, b) => a.contentHash === b.contentHash);

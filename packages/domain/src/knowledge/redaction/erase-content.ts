@@ -1,5 +1,5 @@
 import { isFieldName, toErasable } from './name-fields.ts';
-import { isShort, toSource } from './phrase-pattern.ts';
+import { isShortPhrase, toSource } from './phrase-pattern.ts';
 
 /** What is to go from everything that tells of redacted versions. */
 export type Erasure = {
@@ -36,7 +36,7 @@ export type Eraser = {
 export function createEraser({ knowledgeId, versions, phrases, hashes }: Erasure): Eraser {
   const all = toPattern(phrases, hashes);
   const long = toPattern(
-    phrases.filter((phrase) => !isShort(phrase)),
+    phrases.filter((phrase) => !isShortPhrase(phrase)),
     hashes,
   );
   const refs = new Set(versions.map((version) => `${knowledgeId}@${version}`));

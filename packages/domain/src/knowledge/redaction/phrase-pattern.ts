@@ -12,7 +12,7 @@ const STATEMENT_BEGINS = '(?<=(?:^|["“”„「」『』\\r\\n]|\\\\[nr])[ \\t
 const STATEMENT_ENDS = '(?=[ \\t]*[.!?;。！？；]?[ \\t]*(?:$|["“”„「」『』\\r\\n\\\\]))';
 
 /** True for a phrase that is found as whole words or as a whole statement only. */
-export function isShort(phrase: string): boolean {
+export function isShortPhrase(phrase: string): boolean {
   return [...phrase.trim()].length < (WITHOUT_BLANKS.test(phrase) ? SHORT_WITHOUT_BLANKS : SHORT);
 }
 
@@ -27,7 +27,7 @@ export function toSource(phrase: string): string {
         .replaceAll('"', '\\\\*"'),
     )
     .join('(?:\\s|\\\\+[nrt])+');
-  if (!isShort(phrase)) return words;
+  if (!isShortPhrase(phrase)) return words;
   return WITHOUT_BLANKS.test(phrase)
     ? `${STATEMENT_BEGINS}${words}${STATEMENT_ENDS}`
     : `${WORD_BEGINS}${words}${WORD_ENDS}`;
