@@ -51,14 +51,17 @@ export type KnowledgeGauges = {
   readonly outboxAgeSeconds: number;
   /** Candidates whose task has no verdict yet, or was held. */
   readonly undecided: number;
+  /** Redactions that are not confirmed yet. */
+  readonly redactionsOpen: number;
 };
 
-/** What the maintainer has yet to publish and to decide. */
+/** What the maintainer has yet to publish, to decide and to confirm. */
 export async function readKnowledgeGauges(tx: Tx): Promise<KnowledgeGauges> {
   const { rows } = await tx.query<KnowledgeGauges>(
     `SELECT (SELECT count(*) FROM knowledge.outbox)::int4 AS "outboxRows",
        coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM knowledge.outbox), 0)::float8 AS "outboxAgeSeconds",
-       (SELECT count(*) FROM knowledge.candidates WHERE state <> 'settled')::int4 AS undecided`,
+       (SELECT count(*) FROM knowledge.candidates WHERE state <> 'settled')::int4 AS undecided,
+       (SELECT count(*) FROM knowledge.redactions WHERE confirmed_at IS NULL)::int4 AS "redactionsOpen"`,
   );
-  return rows[0] ?? { outboxRows: 0, outboxAgeSeconds: 0, undecided: 0 };
+  return rows[0] ?? { outboxRows: 0, outboxAgeSeconds: 0, undecided: 0, redactionsOpen: 0 };
 }
