@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { LaunchError } from './launch-error.ts';
 import { LineLog } from './line-log.ts';
 import { forgetOrphan, watchOrphan } from './orphan-guard.ts';
@@ -71,7 +71,17 @@ export class Child implements AsyncDisposable {
     }
     if (options.log) this.lines.onLine(options.log);
     const { logFile } = options;
-    if (logFile) this.lines.onLine((line) => appendFileSync(logFile, `${line}\n`));
+    if (logFile) this.#writeTo(logFile);
+  }
+
+  /** One handle to the end: the last lines may be read when whoever stopped the process has removed the folder already. */
+  #writeTo(logFile: string): void {
+    const log = openSync(logFile, 'a');
+    const stop = this.lines.onLine((line) => writeSync(log, `${line}\n`));
+    this.#process.once('close', () => {
+      stop();
+      closeSync(log);
+    });
   }
 
   /** Starts the program in a process group of its own, so that a ^C reaches only us. Throws if it can't be executed. */
