@@ -64,7 +64,7 @@ test('an answer whose policy changed says so wherever it is shown, until the pol
     platform.database.sql<{ n: number }>('SELECT count(*)::int AS n FROM knowledge.answers WHERE task_id = $1', [
       taskId,
     ]);
-  await vi.waitFor(async () => expect(await recorded()).toEqual([{ n: 1 }]), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await recorded()).toEqual([{ n: 1 }]), { timeout: 60_000, interval: 50 });
   expect(await doubts()).toEqual([]);
   await client.facts.import({ ...set, facts: changed });
   expect(await doubts()).toEqual([expect.stringMatching(/^hl-late-rate-max@\d+ superseded$/)]);

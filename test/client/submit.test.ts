@@ -27,14 +27,14 @@ const request = { workflow: 'noop', input: {} };
 
 test('an answered submit is sent once', async () => {
   await using scheduler = await schedulerThat({ loses: () => false });
-  const submitted = await client.submit({ ...request, key: 'once' });
+  const submitted = await client.submit({ ...request, key: 'once' }, { answerMs: 30_000 });
   expect(submitted).toMatchObject({ taskId: taskIdFromKey('acme', 'once'), duplicate: false, state: 'pending' });
   expect(scheduler.submitIds).toHaveLength(1);
 });
 
 test('a lost answer: said again under the same key with a new message id, one task', async () => {
   await using scheduler = await schedulerThat({ loses: (nth) => nth < 3 });
-  const submitted = await client.submit({ ...request, key: 'lost' }, { answerMs: 150 });
+  const submitted = await client.submit({ ...request, key: 'lost' }, { answerMs: 1_000 });
   expect(submitted).toMatchObject({ taskId: taskIdFromKey('acme', 'lost'), duplicate: true });
   expect([...scheduler.tasks.keys()]).toEqual([submitted.taskId]);
   expect(new Set(scheduler.submitIds).size).toBe(3);
@@ -42,7 +42,7 @@ test('a lost answer: said again under the same key with a new message id, one ta
 
 test('without a key the task id is what makes the repeat the same task', async () => {
   await using scheduler = await schedulerThat({ loses: (nth) => nth < 2 });
-  const submitted = await client.submit(request, { answerMs: 150 });
+  const submitted = await client.submit(request, { answerMs: 1_000 });
   expect([...scheduler.tasks]).toEqual([[submitted.taskId, 2]]);
 });
 

@@ -187,6 +187,6 @@ async function lastSequence(stream: string): Promise<number> {
 
 async function replaceScheduler(env: Readonly<Record<string, string>>): Promise<void> {
   const running = p.platform.services.filter(({ name, exit }) => name === 'scheduler' && exit === undefined);
-  for (const service of running) expect(await service.stop(15_000)).toEqual({ code: 0, signal: null });
+  for (const service of running) expect(await service.stop(60_000)).toEqual({ code: 0, signal: null });
   await p.platform.start('scheduler', env);
 }

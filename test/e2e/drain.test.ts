@@ -44,7 +44,7 @@ describe('a rolling restart of every service', () => {
       const replicas = p.platform.services.filter((service) => service.name === name && service.exit === undefined);
       expect(replicas).toHaveLength(2);
       for (const old of replicas) {
-        expect(await old.stop(20_000)).toEqual({ code: 0, signal: null });
+        expect(await old.stop(60_000)).toEqual({ code: 0, signal: null });
         await (name === 'analyzer' || name === 'validator' ? p.startWorker(name) : p.platform.start(name));
       }
     }

@@ -86,7 +86,7 @@ describe('executors that fail', () => {
     const taskId = await p.submit('one-step', { gate: 'drain' });
     expect((await p.deed(taskId, 'start')).pid).toBe(leaving.pid);
     const staying = await p.startWorker();
-    const exit = await leaving.stop(15_000);
+    const exit = await leaving.stop(60_000);
     expect(exit).toEqual({ code: 0, signal: null });
     expect((await p.deed(taskId, 'start', 2)).pid).toBe(staying.pid);
     p.openGate('drain');

@@ -50,7 +50,7 @@ const impactOf = (fact: string) =>
       expect(impact.answers.map(({ taskId }) => taskId).sort()).toEqual([...tasks].sort());
       return impact;
     },
-    { timeout: 20_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
 
 test('feedback on an answer moves the weight of its facts once for each person, and reviews show it', async () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { timeout: 45_000, interval: 50 };
 
 function fact(knowledgeId: string, value: string) {
   return {
@@ -73,7 +73,7 @@ async function propose(
 }
 
 it('a fact is stated, found, contradicted, decided about and retracted, by what a user has in hand', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const client = await platform.client('acme');
   await client.facts.import({
@@ -152,7 +152,7 @@ it('a fact is stated, found, contradicted, decided about and retracted, by what 
 });
 
 it('C19: gateway and maintainer whose embedding model is another than the stored one do not start, and say what to do', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   for (const name of ['gateway', 'knowledge-maintainer'] as const)
     await expect(platform.start(name, { EMBEDDING_DIMENSION: '128' })).rejects.toThrow(/slate fact reembed/);

@@ -33,7 +33,7 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
     async (_what, old) => {
       for (const name of ['scheduler', ...ROLES] as const) {
         const running = platform.services.filter((service) => service.name === name && service.exit === undefined);
-        for (const service of running) expect(await service.stop(15_000)).toEqual({ code: 0, signal: null });
+        for (const service of running) expect(await service.stop(60_000)).toEqual({ code: 0, signal: null });
         await platform.start(name, {}, old.includes(name) ? previous.entryOf(name) : undefined);
       }
       const client = await platform.client();

@@ -39,7 +39,7 @@ describe('a message of no attempt, in a version that its reader does not know ye
 
   test('is read by the upgraded one that comes within the window', async () => {
     const taskId = await done();
-    await replace('knowledge-maintainer', { ROLLOUT_MS: '20000' });
+    await replace('knowledge-maintainer', { ROLLOUT_MS: '60000' });
     const before = await delivered('BLACKBOARD', 'maintainer-blackboard');
     await say(`blackboard.acme.${taskId}`, candidate(taskId, 'read-later', 'knowledge.propose.v2'));
     await waitFor('it was handed back', async () => {
@@ -96,7 +96,7 @@ describe('a mixed fleet of scheduler and maintainer', () => {
   });
 
   test('a confirmation that the scheduler can’t read yet is said until one can', async () => {
-    await replace('scheduler', { ROLLOUT_MS: '20000' });
+    await replace('scheduler', { ROLLOUT_MS: '60000' });
     await replace('knowledge-maintainer', next('breaking'));
     // The commands of the old scheduler are read by the new maintainer; its answer waits.
     const taskId = await done({ candidates: 1 });
@@ -129,7 +129,7 @@ async function settled(taskId: string): Promise<void> {
 
 async function replace(name: Name, env: Readonly<Record<string, string>>): Promise<void> {
   const running = p.platform.services.filter((service) => service.name === name && service.exit === undefined);
-  for (const service of running) expect(await service.stop(15_000)).toEqual({ code: 0, signal: null });
+  for (const service of running) expect(await service.stop(60_000)).toEqual({ code: 0, signal: null });
   await p.platform.start(name, env);
 }
 

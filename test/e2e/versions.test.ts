@@ -77,7 +77,7 @@ describe('a mixed fleet', () => {
 
 async function replace(name: 'scheduler' | 'analyzer', start: () => Promise<unknown>): Promise<void> {
   const running = p.platform.services.filter((service) => service.name === name && service.exit === undefined);
-  for (const service of running) expect(await service.stop(15_000)).toEqual({ code: 0, signal: null });
+  for (const service of running) expect(await service.stop(60_000)).toEqual({ code: 0, signal: null });
   await start();
 }
 

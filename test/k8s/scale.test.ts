@@ -32,7 +32,7 @@ test('F11: `kubectl scale` from 1 to 4 to 1 under load, on one shared consumer: 
   await effectsOf(joined.map(({ pid }) => pid));
   const before = tasks.length;
   const leaving = running().slice(0, 3);
-  expect(await Promise.all(leaving.map((service) => service.stop(20_000)))).toEqual(
+  expect(await Promise.all(leaving.map((service) => service.stop(60_000)))).toEqual(
     leaving.map(() => ({ code: 0, signal: null })),
   );
   await waitFor('load on the last one', () => tasks.length >= before + 10, { timeoutMs: 60_000 });

@@ -10,7 +10,7 @@ import { migrate, openDatabase } from '@cleanslate/store';
 import { expect, it, vi } from 'vitest';
 
 const ENTRY = fileURLToPath(new URL('../../services/knowledge-maintainer/src/main.ts', import.meta.url));
-const WAIT = { timeout: 40_000, interval: 100 };
+const WAIT = { timeout: 90_000, interval: 100 };
 
 const said: Candidate = {
   ...{ statement: 'The term is 30 days.', assertion: null, knowledgeType: 'clause', sourceType: 'internal_document' },
@@ -18,7 +18,7 @@ const said: Candidate = {
 };
 
 it('while the database is away nothing is lost, nothing is given up on, and the process stays', {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const dir = await mkdtemp(join(tmpdir(), 'knowledge-outage-'));
   // Disposed of last: the server still writes its log while it stops.

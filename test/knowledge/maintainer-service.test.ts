@@ -18,7 +18,7 @@ import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-dat
 
 const ENTRY = fileURLToPath(new URL('../../services/knowledge-maintainer/src/main.ts', import.meta.url));
 const tenantId = 'acme';
-const WAIT = { timeout: 15_000, interval: 50 };
+const WAIT = { timeout: 45_000, interval: 50 };
 
 let at: KnowledgeDatabase;
 let broker: TestBroker<NatsServer>;
@@ -267,6 +267,6 @@ describe('knowledge-maintainer', () => {
   });
 
   it('stops in good order on SIGTERM', async () => {
-    expect(await maintainer.stop()).toMatchObject({ code: 0 });
+    expect(await maintainer.stop(60_000)).toMatchObject({ code: 0 });
   });
 });

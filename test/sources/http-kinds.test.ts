@@ -52,7 +52,7 @@ async function openHttp(more = ''): Promise<Opened> {
     }),
   );
   const example = exampleOf('http', { 'https://api.sanctions.example': standIn.url });
-  const yaml = `${example}    privateHosts: ["${standIn.host}"]\n    timeoutMs: 400\n${more}`;
+  const yaml = `${example}    privateHosts: ["${standIn.host}"]\n    timeoutMs: 2000\n${more}`;
   return {
     standIn,
     opened: keep(await openTestSources(yaml, { SANCTIONS_TOKEN: SECRET })),
@@ -80,7 +80,7 @@ async function openQdrant(change: Readonly<Record<string, string>> = {}, server 
   const standIn = keep(
     await startQdrantStandIn({ collection: 'tickets', dimension: 64, points, apiKey: SECRET, ...server }),
   );
-  const yaml = `${exampleOf('qdrant', { 'http://qdrant.search.svc:6333': standIn.url, 'qdrant.search.svc': standIn.host, ...change })}    timeoutMs: 400\n`;
+  const yaml = `${exampleOf('qdrant', { 'http://qdrant.search.svc:6333': standIn.url, 'qdrant.search.svc': standIn.host, ...change })}    timeoutMs: 2000\n`;
   return {
     standIn,
     opened: keep(await openTestSources(yaml, { QDRANT_API_KEY: SECRET })),
@@ -110,7 +110,7 @@ async function openConfluence(
   const authorization = `Basic ${Buffer.from(`reader@acme.example:${SECRET}`).toString('base64')}`;
   const standIn = keep(await startConfluenceStandIn({ pages, context: '/wiki', authorization }));
   const example = exampleOf('confluence', { 'https://acme.atlassian.net': standIn.url });
-  const yaml = `${example}    privateHosts: ["${standIn.host}"]\n    timeoutMs: 400\n`;
+  const yaml = `${example}    privateHosts: ["${standIn.host}"]\n    timeoutMs: 2000\n`;
   return {
     standIn,
     opened: keep(await openTestSources(yaml, { CONFLUENCE_API_TOKEN: SECRET })),

@@ -190,7 +190,7 @@ describe('a database', () => {
     await once(proxy, 'listening');
     const url = new URL(database.adminUrl);
     url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const opened = await open(`SELECT 'here' AS content, 1 AS id`, '    timeoutMs: 500\n    poolSize: 1\n', url.href);
+    const opened = await open(`SELECT 'here' AS content, 1 AS id`, '    timeoutMs: 3000\n    poolSize: 1\n', url.href);
     expect(await opened.ask('erp', {})).toHaveLength(1);
     silent = true;
     // An open connection that went silent, then one that is made while nobody speaks.

@@ -248,7 +248,12 @@ describe('an answer', () => {
     handler = (request) => request.socket.destroy();
     const cut = await allowed()(`http://127.0.0.1:${port}/`).catch((thrown) => thrown);
     expect(cut).toMatchObject({ code: 'SOURCE_UNAVAILABLE' });
-    const other = createTcpServer((socket) => socket.resume().end('no http at all\r\n\r\n'));
+    const other = createTcpServer((socket) =>
+      socket
+        .on('error', () => undefined)
+        .resume()
+        .end('no http at all\r\n\r\n'),
+    );
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port: otherPort } = other.address() as AddressInfo;
     const strange = await guard({ privateHosts: ['127.0.0.1'] })(`http://127.0.0.1:${otherPort}/`).catch(
