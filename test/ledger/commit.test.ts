@@ -62,3 +62,29 @@ test('a statement behind it is refused', async () => {
   await expect(late).rejects.toThrow('behind the commit');
   expect(await roles()).toEqual(['a', 'b', 'e']);
 });
+
+/** As deep as the ledger's writers lie in each other: what one throws takes some turns to be heard. */
+const failDeep = async (depth: number): Promise<never> => {
+  if (depth === 0) throw new Error('a row that can’t be written');
+  const [never] = await Promise.all([failDeep(depth - 1)]);
+  return never;
+};
+
+test('a writer that fails before its statement is sent: the commit behind it is not sent either', async () => {
+  const failing = transaction(async (tx) => {
+    const added = Promise.all([add(tx, 'h'), failDeep(8), add(tx, 'i')]);
+    tx.commit();
+    await added;
+  });
+  await expect(failing).rejects.toThrow('can’t be written');
+  expect(await roles()).toEqual(['a', 'b', 'e']);
+  const late = transaction(async (tx) => {
+    const added = Promise.all([add(tx, 'h'), Promise.resolve().then(() => add(tx, 'i'))]);
+    tx.commit();
+    await added;
+  });
+  await expect(late).rejects.toThrow('behind the commit');
+  expect(await roles()).toEqual(['a', 'b', 'e']);
+  await transaction((tx) => add(tx, 'j'));
+  expect(await roles()).toEqual(['a', 'b', 'e', 'j']);
+});

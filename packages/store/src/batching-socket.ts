@@ -11,10 +11,13 @@ export class BatchingSocket extends Socket {
     if (!this.#held) {
       this.#held = true;
       super.cork();
-      process.nextTick(() => {
-        this.#held = false;
-        this.uncork();
-      });
+      // Behind what was put off to the next tick itself: the commit belongs to the statements before it.
+      process.nextTick(() =>
+        process.nextTick(() => {
+          this.#held = false;
+          this.uncork();
+        }),
+      );
     }
     super.cork();
   }

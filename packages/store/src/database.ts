@@ -44,8 +44,8 @@ export type Database = AsyncDisposable & {
 export type Tx = {
   query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<R>>;
   /**
-   * Sends the commit right behind the statements that were sent, in the same round trip: where one of them fails, the server rolls back. Nothing may be asked behind it. Optional: the
-   * transaction commits anyway when its work is done.
+   * Sends the commit right behind the statements that were sent, in the same round trip: where one of them fails, the server rolls back. Nothing may be asked behind it. It is not sent where
+   * the work fails in the same turn, as when a statement could not be put together. Optional: the transaction commits anyway when its work is done.
    */
   commit(): void;
 };
@@ -146,6 +146,7 @@ function nameOf(text: string): string {
 
 async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await database.pool.connect();
+  let failed = false;
   let broken: Error | undefined;
   const onError = (error: Error) => {
     broken = error;
@@ -155,21 +156,24 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
     // Sent together with the first statement of `work`; where it fails, that one fails too.
     const begun = client.query(beginStatement(scope));
     const patience = scope.queryTimeoutMs === undefined ? {} : { query_timeout: scope.queryTimeoutMs };
-    let committed: Promise<pg.QueryResult> | undefined;
+    let committed: Promise<pg.QueryResult | undefined> | undefined;
     const query: Tx['query'] = async (text, values = []) => {
       if (committed !== undefined) throw new AppError('INTERNAL', 'a statement came behind the commit');
       return await client.query({ name: nameOf(text), text, values: [...values], ...patience });
     };
     const commit = () => {
-      committed = client.query('COMMIT');
+      // Whatever was thrown in this turn is heard by the next tick.
+      committed = new Promise((resolve, reject) =>
+        process.nextTick(() => (failed ? resolve(undefined) : client.query('COMMIT').then(resolve, reject))),
+      );
       // Heard below, unless a statement before it fails first.
       committed.catch(() => undefined);
     };
     const [result] = await Promise.all([work({ query, commit }), begun]);
-    if (committed === undefined) commit();
-    requireCommitted(await committed);
+    requireCommitted(await (committed ?? client.query('COMMIT')));
     return result;
   } catch (error) {
+    failed = true;
     // The original error is what the caller must see, whatever becomes of the rollback.
     await client.query('ROLLBACK').catch((rollback: Error) => {
       broken = rollback;
