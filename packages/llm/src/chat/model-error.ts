@@ -4,6 +4,7 @@ import { readRetryAfter } from './retry-after.ts';
 
 /** As the client throws it. */
 export type HttpFault = {
+  /** The answer's, or what an error in a stream amounts to. */
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly headers: Headers | undefined;
@@ -24,7 +25,7 @@ const MAX_CAUSES = 5;
 
 /** Whether a request that ended so is paid for: a host that answers with a status bills nothing, nor does one that was never reached. */
 export function isBilled(error: unknown): boolean {
-  if (readFault(error).status !== undefined) return false;
+  if (typeof (error as { readonly status?: unknown } | null)?.status === 'number') return false;
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
     const { code, cause: next } = cause as { readonly code?: unknown; readonly cause?: unknown };
@@ -35,7 +36,7 @@ export function isBilled(error: unknown): boolean {
 }
 
 export function readFault(error: unknown): HttpFault {
-  const { status, code, headers, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
+  const { status, code, type, headers, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,
     unknown
   >;
@@ -43,9 +44,25 @@ export function readFault(error: unknown): HttpFault {
   // Of a body that was cut, the code may still be read.
   const found = typeof code === 'string' ? code : /"code"\s{0,3}:\s{0,3}"(\w{1,60})"/.exec(words)?.[1];
   return {
-    ...{ status: typeof status === 'number' ? status : undefined, code: found, words },
+    ...{ status: typeof status === 'number' ? status : toStatus([code, type]), code: found, words },
     headers: headers instanceof Headers ? headers : undefined,
   };
+}
+
+/** What servers call an error that they tell in a stream, whose own status was 200. */
+const STATUS_OF_NAME: readonly (readonly [RegExp, number])[] = [
+  [/^(?:invalid_request_error|BadRequestError|context_length_exceeded|content_(?:filter|policy_violation))$/, 400],
+  [/^(?:rate_limit\w*|insufficient_quota)$/, 429],
+];
+
+function toStatus(names: readonly unknown[]): number | undefined {
+  for (const name of names) {
+    const number = typeof name === 'string' && /^[0-9]{3}$/.test(name) ? Number(name) : name;
+    if (typeof number === 'number' && number >= 400 && number < 600) return number;
+    const known = STATUS_OF_NAME.find(([pattern]) => typeof name === 'string' && pattern.test(name));
+    if (known !== undefined) return known[1];
+  }
+  return undefined;
 }
 
 /** The error as it is stored: the status and a few words of the server's, none of them a repetition of the prompt. Its cause, which holds headers and bodies, stays behind. */

@@ -18,6 +18,11 @@ export type RawAnswer = {
 type Chunk = OpenAI.ChatCompletionChunk;
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: unknown };
 
+/** As `length`, in other servers' words. */
+const CUT = /^(?:length|model_length|max_tokens)$/i;
+/** The server gave up in the middle: what came may be a part. */
+const BROKEN_OFF = /^(?:error|abort|aborted|cancelled|insufficient_system_resource)$/i;
+
 /** Puts the pieces of a stream together. */
 export class AnswerCollector {
   #content = '';
@@ -61,7 +66,8 @@ export class AnswerCollector {
 
   /** Throws `MODEL_STALLED` where the stream ended without saying so: what came may be a part. */
   end(): RawAnswer {
-    if (this.#finish === undefined) throw new AppError('MODEL_STALLED', 'model: the stream broke off before its end');
+    if (this.#finish === undefined || BROKEN_OFF.test(this.#finish))
+      throw new AppError('MODEL_STALLED', `model: the stream broke off before its end (${this.#finish ?? 'unsaid'})`);
     return this.soFar();
   }
 
@@ -92,7 +98,7 @@ export function checkAnswer(raw: RawAnswer, promptLow: number): void {
     const why = raw.refusal.trim() || 'its filter took the answer out';
     throw new AppError('MODEL_REFUSED', `model: it refuses to answer: ${why.slice(0, 500)}`);
   }
-  if (raw.finish === 'length')
+  if (CUT.test(raw.finish ?? ''))
     throw new AppError(
       'MODEL_TRUNCATED',
       'model: the answer was cut at the longest allowed: raise maxOutputTokens (or MODEL_MAX_OUTPUT_TOKENS), or ask for less at once',

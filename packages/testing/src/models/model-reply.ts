@@ -5,8 +5,11 @@ export type GoodReply = {
   readonly content?: string | null;
   /** Thinking text, in the field that reasoning models put it in. An empty string counts. */
   readonly reasoning?: string;
+  /** Default: `reasoning_content`, as DeepSeek names it. Others name it `reasoning`. */
+  readonly reasoningField?: 'reasoning_content' | 'reasoning';
   readonly refusal?: string;
-  readonly finishReason?: 'stop' | 'length' | 'content_filter' | 'tool_calls';
+  /** `stop`, `length`, `content_filter`, `tool_calls`, or a server's own. */
+  readonly finishReason?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[];
   /** Null: none is told. Default: a count of what was sent. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
@@ -19,6 +22,8 @@ export type GoodReply = {
   /** Of a stream: after that many chunks nothing more comes, or the connection is reset. */
   readonly stallAfter?: number;
   readonly resetAfter?: number;
+  /** Of a stream: after its chunks it ends with this error, as a server says it that has sent its status already. */
+  readonly streamError?: unknown;
 };
 
 /** An answer with a status: 429 with `retry-after`, 500, 400 with a long body. */

@@ -25,7 +25,7 @@ function whole(reply: GoodReply) {
   const message = {
     role: 'assistant',
     content: reply.content ?? null,
-    ...(reply.reasoning === undefined ? {} : { reasoning_content: reply.reasoning }),
+    ...(reply.reasoning === undefined ? {} : toThinking(reply, reply.reasoning)),
     ...(reply.refusal === undefined ? {} : { refusal: reply.refusal }),
     ...(reply.toolCalls === undefined ? {} : { tool_calls: toToolCalls(reply) }),
   };
@@ -50,6 +50,10 @@ async function stream(response: ServerResponse, seen: ModelRequestSeen, reply: G
     if (reply.chunkDelayMs !== undefined) await sleep(reply.chunkDelayMs);
   }
   if (sent === reply.stallAfter) return;
+  if (reply.streamError !== undefined) {
+    response.end(`data: ${JSON.stringify({ error: reply.streamError })}\n\n`);
+    return;
+  }
   response.write(chunk({}, reply.finishReason ?? (reply.toolCalls ? 'tool_calls' : 'stop')));
   const { usage } = usageOf(seen, reply);
   const wanted = (seen.body['stream_options'] as { include_usage?: boolean } | undefined)?.include_usage === true;
@@ -60,8 +64,8 @@ async function stream(response: ServerResponse, seen: ModelRequestSeen, reply: G
 
 function* toDeltas(reply: GoodReply): Generator<object> {
   yield { role: 'assistant', content: reply.content === null ? null : '' };
-  if (reply.reasoning === '') yield { reasoning_content: '' };
-  for (const piece of cut(reply.reasoning ?? '', reply.chunkSize)) yield { reasoning_content: piece };
+  if (reply.reasoning === '') yield toThinking(reply, '');
+  for (const piece of cut(reply.reasoning ?? '', reply.chunkSize)) yield toThinking(reply, piece);
   for (const piece of cut(reply.content ?? '', reply.chunkSize)) yield { content: piece };
   for (const piece of cut(reply.refusal ?? '', reply.chunkSize)) yield { refusal: piece };
   for (const { function: call, ...rest } of toToolCalls(reply)) {
@@ -69,6 +73,10 @@ function* toDeltas(reply: GoodReply): Generator<object> {
     for (const piece of cut(call.arguments, reply.chunkSize))
       yield { tool_calls: [{ index: rest.index, function: { arguments: piece } }] };
   }
+}
+
+function toThinking({ reasoningField = 'reasoning_content' }: GoodReply, text: string): object {
+  return { [reasoningField]: text };
 }
 
 function cut(text: string, size = 24): string[] {
