@@ -85,7 +85,7 @@ export async function expectNothingLeftOver(p: ScriptedPlatform, sent: readonly 
 
 /** Killed processes, cut connections and restarted servers leave nothing behind that holds messages, locks or sessions. */
 async function expectNoOrphans({ platform, sql }: ScriptedPlatform): Promise<void> {
-  const manager = await jetstreamManager((await adminOf(platform)).raw);
+  const manager = await jetstreamManager((await adminOf(platform)).raw, { timeout: 30_000 });
   const known = new Set(consumersFor(BUILT_IN_ROLES).map(({ stream, durable }) => `${stream} ${durable}`));
   const found: string[] = [];
   for (const { name } of STREAMS)

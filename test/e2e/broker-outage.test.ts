@@ -53,7 +53,10 @@ test('doorbells purged before anybody heard them are rung again, as the same att
     return rows.length > 0;
   });
   const { raw } = await adminOf(p.platform);
-  expect((await raw.request('$JS.API.STREAM.PURGE.COMMANDS', '')).json()).toMatchObject({ success: true, purged: 1 });
+  expect((await raw.request('$JS.API.STREAM.PURGE.COMMANDS', '', { timeout: 30_000 })).json()).toMatchObject({
+    success: true,
+    purged: 1,
+  });
   await p.startWorker();
   expect((await p.client.result(taskId)).state).toBe('completed');
   const steps = await p.sql(
@@ -66,7 +69,7 @@ test('doorbells purged before anybody heard them are rung again, as the same att
 
 /** Submits the load; some of it is done and most of it is not when this returns. */
 async function underWay(): Promise<readonly string[]> {
-  const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 50 })));
+  const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 100 })));
   const open = await waitFor('the first effects', async () => {
     const rows = await p.sql<{ n: number }>(
       `SELECT count(*)::int4 AS n FROM ledger.tasks WHERE state NOT IN ('completed', 'failed') AND task_id = ANY($1)`,

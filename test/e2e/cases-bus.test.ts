@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => p[Symbol.asyncDispose]());
 
 const WORK = 'work-analyzer';
-const manager = async () => jetstreamManager((await adminOf(p.platform)).raw, { checkAPI: false });
+const manager = async () => jetstreamManager((await adminOf(p.platform)).raw, { checkAPI: false, timeout: 30_000 });
 const consumer = async () => (await manager()).consumers.info('COMMANDS', WORK);
 
 test('A14: a scheduler refuses streams that would lose work; the topology is applied, and all that was stored completes', async () => {

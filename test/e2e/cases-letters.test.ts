@@ -181,7 +181,7 @@ async function writeLetter(stream: string, consumer: string, subject: string, bo
 
 async function lastSequence(stream: string): Promise<number> {
   const { raw } = await adminOf(p.platform);
-  const reply = await raw.request(`$JS.API.STREAM.INFO.${stream}`, '');
+  const reply = await raw.request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: 30_000 });
   return reply.json<{ state: { last_seq: number } }>().state.last_seq;
 }
 

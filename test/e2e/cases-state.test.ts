@@ -105,7 +105,7 @@ test('E15: work that is done and whose report got lost is told again, not done a
   await Promise.all(schedulers().map((scheduler) => scheduler.kill('SIGKILL')));
   p.openGate('e15');
   await waitFor('its report stored', async () => (await countMessages(p.platform, 'REPORTS')) === 1);
-  await (await adminOf(p.platform)).raw.request('$JS.API.STREAM.PURGE.REPORTS', '');
+  await (await adminOf(p.platform)).raw.request('$JS.API.STREAM.PURGE.REPORTS', '', { timeout: 30_000 });
   // Longer than the lease: what nobody could hear is nobody's silence.
   await sleep(2 * LEASE_MS);
   expect(await countMessages(p.platform, 'REPORTS')).toBe(0);

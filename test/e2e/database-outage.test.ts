@@ -57,13 +57,13 @@ describe('the database goes away under load', () => {
         const rows = await p.sql(`SELECT FROM ledger.tasks WHERE state = 'completed' AND task_id = ANY($1)`, [all]);
         return rows.length === all.length;
       },
-      { timeoutMs: 40_000, everyMs: 100 },
+      { timeoutMs: 90_000, everyMs: 100 },
     );
     expect(await p.sql('SELECT letter_id, reason FROM ledger.dead_letters')).toEqual([]);
     expect(await p.sql('SELECT step_id, attempt, spent, failures FROM ledger.steps WHERE spent > 0')).toEqual([]);
     expect(await countSuccesses(p.platform)).toEqual([1]);
     expect(p.platform.services.map(({ pid, exit }) => [pid, exit])).toEqual(pids.map((pid) => [pid, undefined]));
-    await expectConserved(p.platform, { timeoutMs: 40_000 });
+    await expectConserved(p.platform);
     await expectStreamIsLedger(p.platform);
   });
 });

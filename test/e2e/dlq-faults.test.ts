@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => p[Symbol.asyncDispose]());
 
 const DYING = new URL('../fixtures/dying-dead-letter.ts', import.meta.url).pathname;
-const jsm = async () => jetstreamManager((await adminOf(p.platform)).raw, { checkAPI: false });
+const jsm = async () => jetstreamManager((await adminOf(p.platform)).raw, { checkAPI: false, timeout: 30_000 });
 const lettersAt = async (subject: string) => (await letters(p.platform)).filter((letter) => letter.subject === subject);
 
 describe('a dead letter under faults', () => {
@@ -70,7 +70,7 @@ describe('a dead letter under faults', () => {
         const { delivered, num_redelivered } = await manager.consumers.info('REPORTS', 'scheduler-reports');
         return num_redelivered > 0 && delivered.consumer_seq - before;
       },
-      { timeoutMs: 40_000, everyMs: 200 },
+      { timeoutMs: 90_000, everyMs: 200 },
     );
     expect(tried).toBeLessThan(8);
     await waitFor('the submit’s third delivery', async () => {
@@ -84,10 +84,10 @@ describe('a dead letter under faults', () => {
     expect((await p.client.result(await p.submit('given-up', {}))).state).toBe('completed');
     await manager.streams.update('DLQ', { max_bytes });
     await waitFor('the message ended', async () => (await countMessages(p.platform, 'REPORTS')) === 0, {
-      timeoutMs: 40_000,
+      timeoutMs: 90_000,
     });
     for (const each of [subject, 'cmd.task.acme']) {
-      await waitFor('its letter', async () => (await lettersAt(each)).length > 0, { timeoutMs: 40_000 });
+      await waitFor('its letter', async () => (await lettersAt(each)).length > 0, { timeoutMs: 90_000 });
       expect(await lettersAt(each)).toHaveLength(1);
     }
     expect(await p.sql(`SELECT FROM ledger.events WHERE envelope->>'type' = 'submit.refused.v1'`)).toHaveLength(1);

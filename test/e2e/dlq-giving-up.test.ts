@@ -86,7 +86,9 @@ describe('giving up', () => {
       );
       const seq = Number(rows[0]?.doorbell_seq ?? 0);
       if (seq > 0 && !seen.has(seq)) {
-        const reply = await admin.raw.request('$JS.API.STREAM.MSG.DELETE.COMMANDS', JSON.stringify({ seq }));
+        const reply = await admin.raw.request('$JS.API.STREAM.MSG.DELETE.COMMANDS', JSON.stringify({ seq }), {
+          timeout: 30_000,
+        });
         if (reply.json<{ success?: boolean }>().success === true) deleted++;
         seen.add(seq);
       }

@@ -285,7 +285,7 @@ function candidate(taskid: string, claim: object): string {
 async function lastMessage(stream: string, subject: string) {
   const { raw } = await adminOf(p.platform);
   const body = JSON.stringify({ last_by_subj: subject });
-  const { message } = (await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, body)).json<{
+  const { message } = (await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, body, { timeout: 30_000 })).json<{
     message?: { data: string; hdrs: string };
   }>();
   return message && { data: message.data, headers: Buffer.from(message.hdrs, 'base64').toString() };

@@ -65,7 +65,7 @@ describe('a rolling restart of every service', () => {
     );
     expect(handedBack.length).toBeGreaterThan(0);
     expect(Math.max(...handedBack.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MS);
-    await expectConserved(p.platform, { timeoutMs: 40_000 });
+    await expectConserved(p.platform);
     await expectStreamIsLedger(p.platform);
   }, 240_000);
 });

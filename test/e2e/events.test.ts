@@ -59,7 +59,7 @@ describe('events', () => {
       const options = { signal: stop.signal, progress: false, until: 'never', checkMs: 500 } as const;
       for await (const item of p.client.watch(options)) if (item.kind === 'event') seen.push(item);
     })();
-    const tasks = await Promise.all(Array.from({ length: 40 }, () => p.submit('four-steps', { sleepMs: 20 })));
+    const tasks = await Promise.all(Array.from({ length: 40 }, () => p.submit('four-steps', { sleepMs: 60 })));
     await waitFor('half of the work', () => p.deeds().length > 120);
     const scheduler = p.platform.service('scheduler');
     await scheduler.kill('SIGKILL');
@@ -68,7 +68,7 @@ describe('events', () => {
     expect(open.length).toBeGreaterThan(0);
     await p.platform.start('scheduler');
     for (const taskId of tasks) await p.client.result(taskId);
-    await expectConserved(p.platform, { timeoutMs: 40_000 });
+    await expectConserved(p.platform);
     const rows = await p.sql<{ position: number | string }>(
       `SELECT position FROM ledger.events WHERE tenant_id = 'acme' ORDER BY position`,
     );

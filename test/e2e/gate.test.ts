@@ -90,13 +90,13 @@ describe('a gate after validation', () => {
         TaskApprove,
         'acme',
         { taskId, sha256 },
-        { source: '/test', timeoutMs: 5_000, requestId },
+        { source: '/test', timeoutMs: 30_000, requestId },
       );
     const answers = await Promise.all([ask(), ask(), ask()]);
     answers.push(await ask());
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ state: 'completed', decision: 'approved' });
-    const retry = { source: '/test', timeoutMs: 5_000, requestId };
+    const retry = { source: '/test', timeoutMs: 30_000, requestId };
     await expect(callEndpoint(p.client.bus, TaskRetry, 'acme', { taskId }, retry)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
     });

@@ -133,7 +133,8 @@ function channel(stream: string): Channel {
 /** Puts other bytes in the place of a command that nobody has taken yet. */
 async function garble(seq: number, body: string): Promise<void> {
   const { raw } = await adminOf(p.platform);
-  const ask = async (verb: string) => await raw.request(`$JS.API.STREAM.MSG.${verb}.COMMANDS`, JSON.stringify({ seq }));
+  const ask = async (verb: string) =>
+    await raw.request(`$JS.API.STREAM.MSG.${verb}.COMMANDS`, JSON.stringify({ seq }), { timeout: 30_000 });
   const { message } = (await ask('GET')).json<{ message: { subject: string; hdrs: string } }>();
   const lines = Buffer.from(message.hdrs, 'base64').toString().split('\r\n').slice(1);
   const headers = Object.fromEntries(

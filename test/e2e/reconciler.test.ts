@@ -103,7 +103,7 @@ async function unsettled(name: string): Promise<string> {
 
 async function purgeCommands(): Promise<void> {
   await waitFor('the command stored', async () => (await countMessages(p.platform, 'COMMANDS')) > 0);
-  await (await adminOf(p.platform)).raw.request('$JS.API.STREAM.PURGE.COMMANDS', '');
+  await (await adminOf(p.platform)).raw.request('$JS.API.STREAM.PURGE.COMMANDS', '', { timeout: 30_000 });
 }
 
 async function breakRows(taskId: string, set: string): Promise<void> {

@@ -155,13 +155,15 @@ async function say(subject: string, body: Uint8Array): Promise<void> {
 }
 
 async function delivered(stream: string, durable: string): Promise<number> {
-  const manager = await jetstreamManager((await adminOf(p.platform)).raw, { checkAPI: false });
+  const manager = await jetstreamManager((await adminOf(p.platform)).raw, { checkAPI: false, timeout: 30_000 });
   return (await manager.consumers.info(stream, durable)).delivered.consumer_seq;
 }
 
 async function lastOn(stream: string, subject: string): Promise<unknown> {
   const { raw } = await adminOf(p.platform);
-  const reply = await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ last_by_subj: subject }));
+  const reply = await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ last_by_subj: subject }), {
+    timeout: 30_000,
+  });
   const { message } = reply.json<{ message?: { data: string } }>();
   return message && (JSON.parse(Buffer.from(message.data, 'base64').toString('utf8')) as unknown);
 }

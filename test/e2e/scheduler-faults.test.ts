@@ -54,7 +54,7 @@ describe('schedulers that fail', () => {
     const [scheduler, worker] = [p.platform.service('scheduler'), p.platform.service('analyzer')];
     // First, so that there is work left when they are up, however fast all else is.
     await Promise.all([p.platform.start('scheduler'), p.startWorker()]);
-    const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 30 })));
+    const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 80 })));
     await waitFor('a quarter of the work', () => effects(tasks).length >= TASKS);
     expect(await openTasks()).toBeGreaterThan(0);
     const exits = await Promise.all([scheduler.stop(60_000), worker.stop(60_000)]);
@@ -76,7 +76,7 @@ describe('schedulers that fail', () => {
     const first = p.platform.service('scheduler');
     await shortenAckWaits(p.platform, 3_000);
     await Promise.all([p.platform.start('scheduler'), p.startWorker()]);
-    const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 30 })));
+    const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 80 })));
     await waitFor('a quarter of the work', () => effects(tasks).length >= TASKS);
     const worker = p.platform.service('analyzer');
     await Promise.all([first.kill('SIGKILL'), worker.kill('SIGKILL')]);
@@ -93,7 +93,7 @@ describe('schedulers that fail', () => {
     const frozen = p.platform.service('scheduler');
     await shortenAckWaits(p.platform, 3_000);
     await p.platform.start('scheduler');
-    const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 30 })));
+    const tasks = await Promise.all(Array.from({ length: TASKS }, () => p.submit('four-steps', { sleepMs: 80 })));
     await freezeInTransaction(frozen);
     try {
       expect(await openTasks()).toBeGreaterThan(0);

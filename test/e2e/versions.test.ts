@@ -92,7 +92,9 @@ async function completesUnspent(taskId: string, attempt?: number): Promise<void>
 async function lastOf(stream: string, subject: string): Promise<unknown> {
   const { raw } = await adminOf(p.platform);
   return await waitFor(`a message on ${subject}`, async () => {
-    const reply = await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ last_by_subj: subject }));
+    const reply = await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ last_by_subj: subject }), {
+      timeout: 30_000,
+    });
     const { message } = reply.json<{ message?: { data: string } }>();
     return message && (JSON.parse(Buffer.from(message.data, 'base64').toString('utf8')) as object);
   });

@@ -53,8 +53,8 @@ describe('NATS is wiped while the ledger lives', () => {
     await p.startWorker('analyzer', { ROLE: 'retriever', NATS_USER: 'worker-retriever' });
     await completed([...tasks, ...queued, held, settled]);
     const admin = await adminOf(p.platform);
-    await admin.raw.request('$JS.API.STREAM.PURGE.COMMANDS', JSON.stringify({ filter: DECOY }));
-    await expectConserved(p.platform, { timeoutMs: 40_000 });
+    await admin.raw.request('$JS.API.STREAM.PURGE.COMMANDS', JSON.stringify({ filter: DECOY }), { timeout: 30_000 });
+    await expectConserved(p.platform);
     expect(await p.sql('SELECT letter_id, reason FROM ledger.dead_letters')).toEqual([]);
     expect(await p.sql('SELECT step_id, attempt, spent FROM ledger.steps WHERE spent > 0')).toEqual([]);
     expect(await countSuccesses(p.platform)).toEqual([1]);
@@ -87,7 +87,7 @@ test('durables deleted under load: once they are back all goes on, and what was 
   await waitFor('a part of the effects', () => effects(tasks).length >= TASKS);
   const admin = await adminOf(p.platform);
   for (const { stream, durable } of consumersFor(BUILT_IN_ROLES)) {
-    const reply = await admin.raw.request(`$JS.API.CONSUMER.DELETE.${stream}.${durable}`, '');
+    const reply = await admin.raw.request(`$JS.API.CONSUMER.DELETE.${stream}.${durable}`, '', { timeout: 30_000 });
     expect(reply.json()).toMatchObject({ success: true });
   }
   await waitFor('a scheduler that says so', async () => {
@@ -96,7 +96,7 @@ test('durables deleted under load: once they are back all goes on, and what was 
   const { created } = await applyTopology(admin, { roles: BUILT_IN_ROLES });
   expect(created).toContain('durable REPORTS/scheduler-reports');
   await completed([...tasks, told]);
-  await expectConserved(p.platform, { timeoutMs: 40_000 });
+  await expectConserved(p.platform);
   expect(await countSuccesses(p.platform)).toEqual([1]);
   expect(effects(tasks)).toHaveLength(TASKS * 4);
   expect(await p.sql('SELECT step_id, attempt, spent FROM ledger.steps WHERE spent > 0')).toEqual([]);

@@ -10,7 +10,7 @@ import { bearer, type GatewayPlatform, startWithGateway } from './platform.ts';
 
 let world: GatewayPlatform;
 beforeAll(async () => {
-  world = await startWithGateway(['scheduler', 'gateway'], { MAX_STREAMS: '8', SUBMIT_TIMEOUT_MS: '2000' });
+  world = await startWithGateway(['scheduler', 'gateway'], { MAX_STREAMS: '8', SUBMIT_TIMEOUT_MS: '8000' });
 });
 afterAll(async () => {
   await world?.platform[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ let platform: Platform;
 beforeAll(async () => {
   const services: readonly ServiceName[] = ['scheduler', 'gateway', 'knowledge-maintainer', 'analyzer'];
   platform = await startPlatform({ postgresAdminUrl: inject('postgresAdminUrl'), services, log: show });
-}, 90_000);
+});
 afterAll(() => platform[Symbol.asyncDispose]());
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
       const response = await fetch(`${platform.service(name).healthUrl}/readyz`);
       return { status: response.status, text: await response.text() };
     };
-    expect((await readiness()).status).toBe(200);
+    await waitFor('ready', async () => (await readiness()).status === 200);
     await server.reload(without);
     await waitFor('not ready, by name', async () => {
       const { status, text } = await readiness();
@@ -35,9 +35,9 @@ test.each([
       return status === 503 && text.includes(subject.replace(/\*$/, ''));
     });
     await server.reload(whole);
-    await waitFor('ready again', async () => (await readiness()).status === 200, { timeoutMs: 40_000 });
+    await waitFor('ready again', async () => (await readiness()).status === 200, { timeoutMs: 90_000 });
   },
-  90_000,
+  240_000,
 );
 
 /** As the platform's broker was configured. */

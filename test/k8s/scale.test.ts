@@ -47,7 +47,7 @@ test('F11: `kubectl scale` from 1 to 4 to 1 under load, on one shared consumer: 
   const effects = p.deeds().filter(({ what }) => what === 'effect');
   expect(new Set(effects.map(({ key }) => key)).size).toBe(tasks.length * 4);
   expect(effects).toHaveLength(tasks.length * 4);
-  await expectConserved(p.platform, { timeoutMs: 40_000 });
+  await expectConserved(p.platform);
 }, 240_000);
 
 const running = () => p.platform.services.filter(({ name, exit }) => name === 'analyzer' && exit === undefined);

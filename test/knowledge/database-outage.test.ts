@@ -62,7 +62,7 @@ it('while the database is away nothing is lost, nothing is given up on, and the 
     expect(rows).toEqual([{ n: ids.length }]);
   }, WAIT);
   await vi.waitFor(async () => expect((await fetch(`${maintainer.healthUrl}/readyz`)).status).toBe(200), WAIT);
-  const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.DLQ');
+  const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.DLQ', '', { timeout: 30_000 });
   expect(info.json<{ state: { messages: number } }>().state.messages).toBe(0);
   expect([maintainer.pid, maintainer.exit]).toEqual([pid, undefined]);
 });

@@ -138,9 +138,11 @@ describe('knowledge-maintainer', () => {
 
   it('killed between commit and publish, the next one says it', async () => {
     const jetstream = '$JS.API.STREAM';
-    const { config } = (await broker.admin.raw.request(`${jetstream}.INFO.EVENTS`)).json<{ config: object }>();
+    const { config } = (await broker.admin.raw.request(`${jetstream}.INFO.EVENTS`, '', { timeout: 30_000 })).json<{
+      config: object;
+    }>();
     // Without its stream the event can't be stored, while everything else goes on.
-    await broker.admin.raw.request(`${jetstream}.DELETE.EVENTS`);
+    await broker.admin.raw.request(`${jetstream}.DELETE.EVENTS`, '', { timeout: 30_000 });
     await propose('t-kill', 'c-kill', '45');
     // Else the settlement may overtake its candidate and is then confirmed twice.
     await vi.waitFor(
@@ -150,7 +152,7 @@ describe('knowledge-maintainer', () => {
     await settle('t-kill', ['c-kill']);
     await vi.waitFor(async () => expect(await countRows('knowledge.outbox')).toBe(2), WAIT);
     await maintainer.kill('SIGKILL');
-    await broker.admin.raw.request(`${jetstream}.CREATE.EVENTS`, JSON.stringify(config));
+    await broker.admin.raw.request(`${jetstream}.CREATE.EVENTS`, JSON.stringify(config), { timeout: 30_000 });
     events.length = 0;
     maintainer = await startMaintainer();
     await vi.waitFor(() => expect(settledOf('t-kill')).toHaveLength(1), WAIT);
@@ -223,8 +225,9 @@ describe('knowledge-maintainer', () => {
     await settle('t-poison', ['c-poison']);
     await vi.waitFor(() => expect(settledOf('t-poison').at(-1)?.data['missing']).toEqual([]), WAIT);
     const messages = async (stream: string) =>
-      (await broker.admin.raw.request(`$JS.API.STREAM.INFO.${stream}`)).json<{ state: { messages: number } }>().state
-        .messages;
+      (await broker.admin.raw.request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: 30_000 })).json<{
+        state: { messages: number };
+      }>().state.messages;
     await vi.waitFor(async () => expect(await messages('DLQ')).toBe(bodies.length), WAIT);
     await vi.waitFor(async () => expect(await messages('BLACKBOARD')).toBe(0), WAIT);
   });

@@ -74,7 +74,9 @@ describe('one task from the caller’s span to the fact', () => {
   test('goes on in the headers of what was committed: the task’s events, the fact’s, the settlement’s', async () => {
     const { raw } = await adminOf(p.platform);
     const headersOf = async (stream: string, subject: string) => {
-      const reply = await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ last_by_subj: subject }));
+      const reply = await raw.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ last_by_subj: subject }), {
+        timeout: 30_000,
+      });
       const { message } = reply.json<{ message?: { hdrs?: string } }>();
       return Buffer.from(message?.hdrs ?? '', 'base64').toString('utf8');
     };

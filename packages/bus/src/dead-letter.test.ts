@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker[Symbol.asyncDispose]());
 
-const jsm = () => jetstreamManager(broker.admin.raw, { checkAPI: false });
+const jsm = () => jetstreamManager(broker.admin.raw, { checkAPI: false, timeout: 30_000 });
 const count = async (stream: string) => (await (await jsm()).streams.info(stream)).state.messages;
 
 test('bytes, headers and subject are kept, once; the original ends only when the letter is stored', async () => {

@@ -64,7 +64,7 @@ test('a broker stopped for 10 s (SIGSTOP): no crash, consumption resumes, nothin
 });
 
 async function isAcked({ admin }: Awaited<ReturnType<typeof setUp>>['broker']): Promise<boolean> {
-  const info = await admin.raw.request('$JS.API.CONSUMER.INFO.COMMANDS.work-analyzer');
+  const info = await admin.raw.request('$JS.API.CONSUMER.INFO.COMMANDS.work-analyzer', '', { timeout: 30_000 });
   return info.json<{ num_ack_pending: number }>().num_ack_pending === 0;
 }
 

@@ -23,7 +23,7 @@ afterEach(async () => {
   }
 });
 
-const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false });
+const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false, timeout: 30_000 });
 const command = (i: number, run: string) => ({
   ...{ stream: 'COMMANDS', subject: 'cmd.work.analyzer.acme.t1', body, messageId: `${run}-${i}` },
 });
@@ -148,7 +148,7 @@ test('a broker killed under load: every message is stored exactly once', async (
   await own.server.restart();
   const acks = await all;
   expect(new Set(acks.map((ack) => ack.seq)).size).toBe(30_000);
-  const jsm = await jetstreamManager(own.admin.raw, { checkAPI: false });
+  const jsm = await jetstreamManager(own.admin.raw, { checkAPI: false, timeout: 30_000 });
   await until(async () => (await jsm.streams.info('COMMANDS')).state.messages === 30_000, 'the count in the stream');
   publisher.close();
 });

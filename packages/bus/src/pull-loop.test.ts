@@ -28,7 +28,7 @@ afterEach(async () => {
   await (await manager()).streams.purge('COMMANDS');
 });
 
-const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false });
+const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false, timeout: 30_000 });
 const send = (n: number) =>
   publisher.publishAll(
     Array.from({ length: n }, () => ({

@@ -16,7 +16,7 @@ describe('against a broker', () => {
     broker = await startTestBroker(startNatsServer, { topology: false });
   });
   afterEach(() => broker[Symbol.asyncDispose]());
-  const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false });
+  const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false, timeout: 30_000 });
 
   test('is made once, also by two at once, and repeating changes nothing', async () => {
     // Beside a durable for each role: those of scheduler and maintainer.

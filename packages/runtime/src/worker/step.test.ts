@@ -228,7 +228,7 @@ describe('the context', () => {
     if (report?.outcome !== 'succeeded') throw new Error('failed');
     expect(report.candidates).toHaveLength(2);
     expect(report.candidates[1]).toBe(report.output['id']);
-    const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.BLACKBOARD');
+    const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.BLACKBOARD', '', { timeout: 30_000 });
     expect(info.json<{ state: { messages: number } }>().state.messages).toBe(2);
   });
 

@@ -334,15 +334,19 @@ function command(tenant: string, version: string): string {
 }
 
 async function pendingCommands(): Promise<number> {
-  const reply = await broker.admin.raw.request('$JS.API.STREAM.INFO.COMMANDS');
+  const reply = await broker.admin.raw.request('$JS.API.STREAM.INFO.COMMANDS', '', { timeout: 30_000 });
   return reply.json<{ state: { messages: number } }>().state.messages;
 }
 
 async function setAckWait(ms: number): Promise<void> {
   const subject = '$JS.API.CONSUMER.INFO.COMMANDS.work-analyzer';
-  const { config } = (await broker.admin.raw.request(subject)).json<{ config: Record<string, unknown> }>();
+  const { config } = (await broker.admin.raw.request(subject, '', { timeout: 30_000 })).json<{
+    config: Record<string, unknown>;
+  }>();
   const update = { stream_name: 'COMMANDS', action: 'update', config: { ...config, ack_wait: ms * 1_000_000 } };
   const create = '$JS.API.CONSUMER.CREATE.COMMANDS.work-analyzer.cmd.work.analyzer.*.*';
-  const { error } = (await broker.admin.raw.request(create, JSON.stringify(update))).json<{ error?: object }>();
+  const { error } = (await broker.admin.raw.request(create, JSON.stringify(update), { timeout: 30_000 })).json<{
+    error?: object;
+  }>();
   if (error) throw new Error(JSON.stringify(error));
 }
