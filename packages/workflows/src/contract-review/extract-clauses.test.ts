@@ -122,4 +122,13 @@ describe('sentencesOf', () => {
     );
     expect(headings.at(-1)).toBe('5. TERMS OF PAYMENT.');
   });
+
+  test('a heading that runs into its paragraph is one, a sentence of names or with a verb is none', () => {
+    const headingOf = (text: string) => [...sentencesOf(text)].at(-1)?.heading;
+    expect(headingOf('(b) Severance Payments. The Mill pays.')).toBe('(b) Severance Payments.');
+    expect(headingOf('Term and Automatic Renewal. The term is a year.')).toBe('Term and Automatic Renewal.');
+    expect(headingOf('Nothing Shall Change. The Mill pays.')).toBe('');
+    expect(headingOf('The mill pays. The miller is paid.')).toBe('');
+    expect(headingOf('Severance Payments.')).toBe('');
+  });
 });

@@ -89,7 +89,7 @@ function* endsOf(text: string): Generator<number> {
 
 /** What a template leaves to be filled in: {{TERM}}, [[TEXT:term]], [NET TERMS], [insert number], [●]. */
 const PLACEHOLDER =
-  /\{\{[^{}\n]{1,60}\}\}|\[\[[^[\]\n]{1,60}\]\]|\[(?:[A-Z]{2,20}(?:[ _/-][A-Z0-9]{1,20}){0,5}|(?:insert|enter|specify|number|amount|date|term|period)\b[^[\]\n]{0,60}|[●○•■◆]{1,6})\]/g;
+  /\{\{[^{}\n]{1,60}\}\}|\[\[[^[\]\n]{1,60}\]\]|\[(?:[A-Z]{2,20}(?:[ _/-][A-Z0-9]{1,20}){0,5}|(?:[Ii]nsert|[Ee]nter|[Ss]pecify|[Nn]umber|[Aa]mount|[Dd]ate|[Tt]erm|[Pp]eriod|[Dd]uration)\b[^[\]\n]{0,60}|[●○•■◆]{1,6})\]/g;
 
 /** Markdown's emphasis and template brackets go ("[30] days"), and every way of leaving a blank becomes "____". */
 function toPlain(joined: string, chinese: boolean): string {
@@ -123,6 +123,9 @@ function toSentence(folded: string, start: number, end: number, lines: readonly 
 
 const HEADING =
   /^(?:#{1,6} .{1,80}|(?:article|section) .{1,80}|\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]? .{1,80}|第.{1,5}[条章节].{0,30}|[一二三四五六七八九十]{1,3}、.{1,30}|[A-Z][A-Z '&/,()-]{3,80}[.:]?)$/i;
+/** "Severance Payments. The Company shall …": a heading that runs into its paragraph, numbered "(a)" or not at all. */
+const RUN_IN =
+  /^(?:\([a-z]{1,3}\) )?(?=[^ ]*[a-z])[A-Z][\w'’/-]{2,30}[,;]?(?: (?:[A-Z][\w'’/-]{0,30}|and|or|of|the|for|to|in|by|upon|on|without|with|&)[,;]?){0,7}\.$/;
 const STATES = /\b(?:shall|will|must|may|agrees?|is|are|means)\b|[。;,]|应当?|支付/;
 
 function headingOf({ plain }: Sentence): string | null {
@@ -135,7 +138,7 @@ function headingOf({ plain }: Sentence): string | null {
     : null;
 }
 
-function* rawSentencesOf(text: string): Generator<Sentence> {
+function* rawSentencesOf(text: string): Generator<Sentence & { readonly leads: boolean }> {
   const folded = foldWidth(text);
   for (const lines of blocksOf(folded)) {
     const first = lines[0];
@@ -151,7 +154,7 @@ function* rawSentencesOf(text: string): Generator<Sentence> {
         let lastLine = line;
         while ((lines[lastLine + 1]?.start ?? Number.POSITIVE_INFINITY) < first.start + to) lastLine += 1;
         const sentence = toSentence(folded, first.start + from, first.start + to, lines.slice(line, lastLine + 1));
-        if (sentence !== null) yield sentence;
+        if (sentence !== null) yield { ...sentence, leads: start === 0 && end < block.length };
       }
       start = end;
     }
@@ -161,8 +164,9 @@ function* rawSentencesOf(text: string): Generator<Sentence> {
 /** The sentences of a text in order. Linear; a run without an end is cut every 4,000 characters. */
 export function* sentencesOf(text: string): Generator<Sentence> {
   let heading = '';
-  for (const sentence of rawSentencesOf(text)) {
-    heading = headingOf(sentence) ?? heading;
+  for (const { leads, ...sentence } of rawSentencesOf(text)) {
+    const runsIn = leads && RUN_IN.test(sentence.plain) && !STATES.test(sentence.plain.toLowerCase());
+    heading = headingOf(sentence) ?? (runsIn ? sentence.plain : heading);
     yield { ...sentence, heading };
   }
 }

@@ -1,11 +1,29 @@
 import { findDates, findQuantities } from '@cleanslate/domain';
-import { byCases, durationsOf, type Found, type KindRules, stated } from '../rule.ts';
+import { byCases, type Duration, durationsOf, type Found, type KindRules, stated } from '../rule.ts';
 
 const PAY = /\b(?:salary|compensation|pay(?:ments?)?|wages|base|remuneration|earnings|benefits?|bonus)\b/i;
 const NOT_LENGTH_BEFORE =
   /\b(?:within|notice|after|following|prior|preceding|last|previous|than|disab\w+|age|release|revo\w+|least|every|each|COBRA|coverage|insurance|health|medical|consider\w*|twenty-one|every)\b[^.;,]{0,40}$/i;
 const NOT_LENGTH_AFTER =
-  /^\W{0,3}(?:(?:prior|written|advance) ){0,2}(?:notice|(?:following|after|of|from|prior to|before)\b(?! (?:[\w'’]+ ){0,3}(?:base|salary|pay|compensation)))/i;
+  /^\W{0,3}(?:(?:prior|written|advance) ){0,2}(?:notice|(?:following|after|of|from|prior to|before)\b(?! (?:[\w'’-]+ ){0,3}(?:base|salary|pay|compensation)))/i;
+
+/** An average over the last years is a measure of pay, not how much of it is owed. */
+function isMeasure({ before, after }: Duration): boolean {
+  return (
+    /\b(?:average|bonus\w*)\b[^;]{0,80}$/i.test(before) &&
+    /^\W{0,3}(?:immediately |most recently )?(?:prior|preceding|before|ended|ending)\b/i.test(after)
+  );
+}
+
+/** "one week's salary for each year of service" grows with the service. */
+const PER_YEAR = /\b(?:for (?:each|every)|per)\b[^.;,]{0,20}\byears?\b/i;
+
+/** "in the amount set forth on Schedule 2" */
+const ELSEWHERE =
+  /\bamounts? (?:\w+ ){0,2}?(?:set forth|set out|specified|stated|listed|shown|indicated)\b[^.;]{0,40}\b(?:schedule|appendix|exhibit|annex|attachment|addendum|cover page)\b/i;
+
+const LEFT_BLANK =
+  /\$\s?_{2,}|_{2,}\s?(?:\([^)]{1,20}\) )?(?:weeks?|months?|years?|dollars|times|percent|%)|\b(?:equal to|amount of|pay(?: to)?(?: the)? \w+) _{2,}/i;
 
 /** "for nine months following termination" is how long, "within thirty days following" is when. */
 const LENGTH_BEFORE = /\b(?:for|period of|equal to|during the)\b[^.;,]{0,25}$/i;
@@ -26,14 +44,17 @@ function monthsBetween(plain: string): string | null {
 }
 
 function amount({ plain, match, next }: Found) {
+  if (ELSEWHERE.test(plain)) return { basis: 'reference' as const };
   const found = durationsOf(plain, 120).find(
-    ({ before, after, unit }) =>
-      (unit === 'months' || unit === 'weeks' || unit === 'years') &&
-      !NOT_LENGTH_BEFORE.test(before) &&
-      (LENGTH_BEFORE.test(before) || !NOT_LENGTH_AFTER.test(after)) &&
-      PAY.test(`${before} ${after}`),
+    (duration) =>
+      (duration.unit === 'months' || duration.unit === 'weeks' || duration.unit === 'years') &&
+      !isMeasure(duration) &&
+      !NOT_LENGTH_BEFORE.test(duration.before) &&
+      (LENGTH_BEFORE.test(duration.before) || !NOT_LENGTH_AFTER.test(duration.after)) &&
+      PAY.test(`${duration.before} ${duration.after}`),
   );
-  if (found !== undefined) return stated(found);
+  if (found !== undefined)
+    return PER_YEAR.test(found.after.slice(0, 90)) ? { basis: 'formula' as const } : stated(found);
   const months = /\bfrom\b|\bthrough\b|\buntil\b/i.test(plain)
     ? (monthsBetween(plain) ?? monthsBetween(`${plain} ${next[0]?.plain ?? ''}`))
     : null;
@@ -49,19 +70,24 @@ function amount({ plain, match, next }: Found) {
       currency: sum.currency ?? null,
       basis: 'fixed_amount' as const,
     };
-  return { basis: 'formula' as const };
+  return { basis: LEFT_BLANK.test(plain) ? ('blank' as const) : ('formula' as const) };
+}
+
+/** "in lieu of any severance benefits" alone grants none. */
+function onlyReplaces(plain: string): boolean {
+  return !/\b(?:severance|separation)\b/i.test(plain.replace(/\bin lieu of (?:any )?(?:other )?severance\b/gi, ''));
 }
 
 const en = byCases(
   [
     {
-      says: /\b(?:severance|separation) (?:pay\w*|period|benefits?|compensation|amount|allowance|package|installments?)\b|\bseverance,? (?:equal\b|in (?:the|an) amount\b|consisting\b|of (?=\$|\d|\w+ (?:\(\d+\) )?(?:weeks|months|years)))|\b(?:as|pay|paid|receive|entitled to) (?:\w+ ){0,3}severance\b(?! of)/i,
-      not: /"(?:severance|separation) [^"]{3,40}" (?:shall )?means?\b(?![^;]{0,300}\b(?:months?|salary|equal))|\bno (?:severance|separation)\b|\bnot (?:be )?(?:entitled|eligible)[^;]{0,40}\bseverance|\b(?:severance|separation) (?:pay|benefit) plan\b[^;]{0,20}$|\bin lieu of (?:any )?(?:other )?severance|\b409A\b|\bTreasury Regulation/i,
+      says: /\b(?:severance|separation) (?:pay\w*|period|benefits?|compensation|amount|allowance|package|installments?)\b|\bseverance: |\bseverance,? (?:equal\b|in (?:the|an) amount\b|consisting\b|of (?=\$|\d|\w+ (?:\(\d+\) )?(?:weeks|months|years)))|\b(?:as|pay|paid|receive|entitled to) (?:\w+ ){0,3}severance\b(?! of)/i,
+      not: /"(?:severance|separation) [^"]{3,40}" (?:shall )?means?\b(?![^;]{0,300}\b(?:months?|salary|equal))|\bno (?:severance|separation)\b|\bnot (?:be )?(?:entitled|eligible)[^;]{0,40}\bseverance|\b(?:severance|separation) (?:pay|benefit) plan\b[^;]{0,20}$|\b409A\b|\bTreasury Regulation/i,
       score: 9,
       read: (found) =>
         /\b(?:pay|paid|pays|payable|receive|entitled|provide[ds]?|equal|continue\w*|shall be|will be|is)\b/i.test(
           found.plain,
-        )
+        ) && !onlyReplaces(found.plain)
           ? withWeight(amount(found))
           : null,
     },
@@ -73,8 +99,15 @@ const en = byCases(
         /\b(?:terminat\w+|separation|severance|without cause|good reason|cease[ds]?|resign\w*|change (?:in|of) control)\b/i.test(
           found.plain,
         )
-          ? numbersOnly(amount(found))
+          ? numbersOnly(found)
           : null,
+    },
+    {
+      // Under the heading "Severance", what is paid needs no other word for it.
+      says: /\b(?:pay|paid|receive|entitled|provide)\b[^;]{0,160}\b(?:salary|compensation|pay|wages|lump sum|amount)\b/i,
+      not: /\baccrued\b|\bvacation\b|\bbonus for\b/i,
+      score: 6,
+      read: (found) => (/\bseverance\b/i.test(found.sentence.heading) ? numbersOnly({ ...found, next: [] }) : null),
     },
   ],
   /\bseverance|\bseparation|\btermination/i,
@@ -86,8 +119,10 @@ function withWeight(read: Read) {
   return read.basis === 'formula' ? { ...read, score: 5 } : read;
 }
 
-function numbersOnly(read: Read) {
-  return read.basis === 'formula' ? null : read;
+/** Where no word for severance stands, only a number or a number per year makes it one. */
+function numbersOnly(found: Found) {
+  const read = amount(found);
+  return 'value' in read || (read.basis === 'formula' && PER_YEAR.test(found.plain)) ? read : null;
 }
 
 const zh = byCases(
@@ -119,7 +154,7 @@ const zh = byCases(
 /** What an employee is paid when the work ends. */
 export const severancePay: KindRules = {
   kind: 'severance_pay',
-  about: /severance|separation|salary|compensation|经济补偿|离职|遣散|补偿金/i,
+  about: /severance|separation|salary|compensation|base pay|wages|经济补偿|离职|遣散|补偿金/i,
   en,
   zh,
 };
