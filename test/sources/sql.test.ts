@@ -32,9 +32,10 @@ afterEach(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const openGuide = async () => keep(await openTestSources(exampleOf('sql'), { ERP_DATABASE_URL: database.adminUrl }));
-/** A source with a query of its own over the columns `content` and `id`. */
+/** A source with a query of its own over the columns `content` and `id`, and time enough for a busy machine unless told otherwise. */
 async function open(query: string, more = '', url = database.adminUrl): Promise<TestSources> {
-  const yaml = `sources:\n  - name: erp\n    kind: sql\n    title: ERP\n    urlFrom: ERP_URL\n    query: ${JSON.stringify(query)}\n    evidence: { content: "{content}", locator: "row/{id}" }\n${more}`;
+  const deadline = more.includes('timeoutMs') ? '' : '    timeoutMs: 60000\n';
+  const yaml = `sources:\n  - name: erp\n    kind: sql\n    title: ERP\n    urlFrom: ERP_URL\n    query: ${JSON.stringify(query)}\n    evidence: { content: "{content}", locator: "row/{id}" }\n${more}${deadline}`;
   return keep(await openTestSources(yaml, { ERP_URL: url }));
 }
 const PARAM = '    params: [{ name: text, description: any }]\n';
@@ -135,7 +136,7 @@ describe('a database', () => {
 
   it('is no longer waited for once the caller gave up, and the next question has a connection', async () => {
     const opened = await open(
-      `SELECT CASE WHEN $1 = 'wait' THEN pg_sleep(5)::text ELSE $1 END || 'waiting-one' AS content, 1 AS id`,
+      `SELECT CASE WHEN $1 = 'wait' THEN pg_sleep(50)::text ELSE $1 END || 'waiting-one' AS content, 1 AS id`,
       `${PARAM}    poolSize: 1\n`,
     );
     const controller = new AbortController();
@@ -144,6 +145,19 @@ describe('a database', () => {
     controller.abort();
     expect(await asked).toBe('CANCELLED');
     expect(await opened.ask('erp', { text: 'go ' })).toMatchObject([{ content: 'go waiting-one' }]);
+  });
+
+  it('that a caller no longer waits for is stopped at the server at once, not at its deadline', async () => {
+    const opened = await open(
+      `SELECT 'given-up' AS content, pg_sleep(100)::text AS id`,
+      '    timeoutMs: 110000\n    poolSize: 1\n',
+    );
+    const controller = new AbortController();
+    const asked = opened.codeOf('erp', {}, { signal: controller.signal });
+    await waitFor('the query to run', async () => (await queriesOf('%given-up%')) === 1);
+    controller.abort();
+    expect(await asked).toBe('CANCELLED');
+    await waitFor('the query to end', async () => (await queriesOf('%given-up%')) === 0);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
 import { AppError } from '@cleanslate/contracts';
 import type { SourceParams } from '@cleanslate/domain';
 import pg from 'pg';
@@ -6,6 +6,7 @@ import type { FindContext, Hit, SourceAdapter } from '../adapter.ts';
 import type { DeclaredParam } from '../guard/read-params.ts';
 import { type RecordMapping, scoreOfPlace, toHit } from '../mapping/record-to-hit.ts';
 import { sourceError } from '../source-error.ts';
+import { cancelAtServer } from './cancel-at-server.ts';
 import { toSqlError } from './sql-error.ts';
 
 export type SqlOptions = {
@@ -92,9 +93,10 @@ async function inReadOnly<T>(
   });
   const stream = streamOf(client);
   let broken = false;
-  // The question goes on at the server until its own deadline; the connection is not used again.
+  // The server would go on with the question until its own deadline; the connection is not used again.
   const stop = () => {
     broken = true;
+    cancelAtServer(client, stream);
     stream.destroy();
   };
   // The driver would collect whatever comes: the connection ends where it is too much.
@@ -134,9 +136,9 @@ async function inReadOnly<T>(
 }
 
 /** What the connection reads from: a socket, or the TLS around it. The driver does not offer it, and has had it under this name for ten years. */
-function streamOf(client: pg.PoolClient): Duplex {
+function streamOf(client: pg.PoolClient): Socket {
   const { connection } = client as unknown as { readonly connection?: { readonly stream?: unknown } };
-  if (connection?.stream instanceof Duplex) return connection.stream;
+  if (connection?.stream instanceof Socket) return connection.stream;
   throw new AppError('INTERNAL', 'the database driver keeps its connection elsewhere: bounds can not be held');
 }
 
