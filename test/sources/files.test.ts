@@ -7,8 +7,9 @@ import { openTestSources, type TestSources } from './open-test-sources.ts';
 
 let opened: TestSources;
 let root: string;
-const open = async (more = '') => {
-  opened = await openTestSources(`${exampleOf('files').replace('./handbook', './handbook')}${more}`);
+// A busy machine takes its time to start the thread that reads PDF and Word files.
+const open = async (more = '', timeoutMs = 60_000) => {
+  opened = await openTestSources(`${exampleOf('files')}    timeoutMs: ${timeoutMs}\n${more}`);
   root = join(opened.folder, 'handbook');
   await mkdir(root);
 };
@@ -116,7 +117,7 @@ describe('a folder', () => {
     expect(error).toMatchObject({ code: 'SOURCE_UNAVAILABLE', message: expect.stringContaining('mounted') });
     expect(error.message).not.toContain(opened.folder);
     await opened[Symbol.asyncDispose]();
-    await open('    timeoutMs: 100\n');
+    await open('', 100);
     const heavy = aPdf(
       Array.from({ length: 300 }, () => ({ lines: Array.from({ length: 50 }, () => 'word '.repeat(12)) })),
     );
