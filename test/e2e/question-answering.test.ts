@@ -141,9 +141,12 @@ describe('sources beside the knowledge base', () => {
     expect(refsOf(answer)).toEqual(['hb-password@1']);
   });
 
-  test('that the tenant does not have end the task by name', async () => {
+  test('that the tenant does not have end the task by name, and name those that it has', async () => {
     const { task } = await ask('How long is parental leave?', { sources: ['payroll'] });
-    expect(task).toMatchObject({ state: 'failed', error: { code: 'SOURCE_UNKNOWN' } });
+    const message = expect.stringContaining(
+      'source "payroll" is none that this tenant may ask: those are knowledge, travel-desk, nowhere',
+    );
+    expect(task).toMatchObject({ state: 'failed', error: { code: 'SOURCE_UNKNOWN', message } });
   });
 });
 

@@ -42,7 +42,8 @@ export function openSources({ settings, knowledge, hooks, ...parts }: OpenSource
       const found = entries.filter(isFor(tenantId)).find(({ guard }) => guard.metadata.name === name);
       if (found !== undefined) return found.guard.for(tenantId);
       const names = list(tenantId).map((source) => source.name);
-      throw sourceError('SOURCE_UNKNOWN', name, `is none of this tenant's: ${names.join(', ') || 'it has none'}`);
+      const known = names.length === 0 ? 'it has none' : `those are ${names.join(', ')}`;
+      throw sourceError('SOURCE_UNKNOWN', name, `is none that this tenant may ask: ${known}`);
     },
     check: () => Promise.all(entries.map(({ guard }) => checkOne(guard))),
     [Symbol.asyncDispose]: async () => {
