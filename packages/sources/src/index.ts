@@ -1,5 +1,5 @@
 export { type OpenSources, openSources, type SourceState } from './config/open-sources.ts';
-export { readSources } from './config/read-sources.ts';
+export { KNOWLEDGE_SOURCE, readSources } from './config/read-sources.ts';
 export type { SourceSettings } from './config/schema.ts';
 export { variablesOf } from './config/variables-of.ts';
 export type { GuardHooks, SourceAnswer } from './guard/guarded.ts';

@@ -18,9 +18,9 @@ if (process.argv.includes('--check-sources')) {
     config: retrieverConfig,
     executors: async (database, { config, logger, metrics, stack }) => {
       const embeddings = await createEmbeddings(config);
-      const embed = embedQuery(database, embeddings);
+      const embed = embedQuery(database, embeddings, logger);
       const { hooks, watch } = countQuestions(metrics);
-      const knowledge = knowledgePort(database, embed);
+      const knowledge = knowledgePort(database, embed, embeddings.space.id);
       const sources = await openRetrieverSources({
         ...{ file: config.SOURCES_FILE, env, embeddings, knowledge },
         logger,

@@ -32,7 +32,10 @@ export async function checkSources(env: Env, print: (line: string) => void): Pro
       config.DATABASE_URL === undefined
         ? undefined
         : stack.use(openDatabase({ url: config.DATABASE_URL, applicationName: 'cleanslate-check-sources' }));
-    const knowledge = database === undefined ? undefined : knowledgePort(database, embedQuery(database, embeddings));
+    const knowledge =
+      database === undefined
+        ? undefined
+        : knowledgePort(database, embedQuery(database, embeddings), embeddings.space.id);
     const sources = stack.use(await openRetrieverSources({ file: config.SOURCES_FILE, env, embeddings, knowledge }));
     const states = await sources.check();
     for (const { name, kind, ok, says } of states) print(`${ok ? 'ok    ' : 'failed'}  ${name} (${kind}): ${says}`);

@@ -1,19 +1,45 @@
 import type { EmbeddingProvider } from '@cleanslate/llm';
-import { type Database, findSpaces, withTransaction } from '@cleanslate/store';
+import type { Logger } from '@cleanslate/runtime';
+import { KNOWLEDGE_SOURCE } from '@cleanslate/sources';
+import { type Database, findSpaces, type StoredSpace, withTransaction } from '@cleanslate/store';
 import type { EmbedQuery } from '../handlers/search.ts';
 
 const TIMEOUT_MS = 5_000;
 
 /**
- * Questions in the space that facts are kept in; null where nothing is kept in it (yet), so that words alone are searched. Throws `EMBEDDINGS_UNAVAILABLE`: a pinned question
- * must find the same each time.
+ * Questions in the space that facts are kept in; null where nothing is kept in it, so that words alone are searched: that is said in the log, once, where facts are kept in
+ * another one. Throws `EMBEDDINGS_UNAVAILABLE`: a pinned question must find the same each time.
  */
-export function embedQuery(database: Database, embeddings: EmbeddingProvider): EmbedQuery {
+export function embedQuery(
+  database: Database,
+  embeddings: EmbeddingProvider,
+  logger?: Pick<Logger, 'warn'>,
+): EmbedQuery {
   const { space, rankWeight } = embeddings;
+  let told = false;
   return async (question, signal) => {
-    const spaces = await withTransaction(database, { role: 'cleanslate_retriever', readOnly: true }, findSpaces);
-    if (!spaces.some((stored) => stored.space === space.id)) return null;
+    const spaces = await readSpaces(database);
+    if (!spaces.some((stored) => stored.space === space.id)) {
+      const kept = findOtherSpace(spaces, space.id);
+      if (kept !== null && !told)
+        logger?.warn(
+          { source: KNOWLEDGE_SOURCE, kept, configured: space.id },
+          'searched by words alone: facts are kept in another embedding space',
+        );
+      told ||= kept !== null;
+      return null;
+    }
     const [values] = await embeddings.embed([question], AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
     return values ? { space: space.id, values, rankWeight } : null;
   };
+}
+
+export async function readSpaces(database: Database): Promise<readonly StoredSpace[]> {
+  return await withTransaction(database, { role: 'cleanslate_retriever', readOnly: true }, findSpaces);
+}
+
+/** The space that facts are kept in, where it isn't the configured one and none is kept in that. */
+export function findOtherSpace(spaces: readonly StoredSpace[], configured: string): string | null {
+  if (spaces.some(({ space }) => space === configured)) return null;
+  return spaces.find(({ state }) => state === 'active')?.space ?? null;
 }

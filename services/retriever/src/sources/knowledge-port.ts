@@ -2,11 +2,12 @@ import type { Pin } from '@cleanslate/contracts';
 import type { KnowledgePort, KnowledgeQuestion } from '@cleanslate/sources';
 import { type Database, getLastRevision, searchFacts, type Tx, withTransaction } from '@cleanslate/store';
 import type { EmbedQuery } from '../handlers/search.ts';
+import { findOtherSpace, readSpaces } from './embed-query.ts';
 
 const ROLE = 'cleanslate_retriever';
 
-/** The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a time. */
-export function knowledgePort(database: Database, embed: EmbedQuery): KnowledgePort {
+/** The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a time. `space`: what questions are embedded in. */
+export function knowledgePort(database: Database, embed: EmbedQuery, space: string): KnowledgePort {
   return {
     search: async (question) => {
       const { tenantId, query, signal } = question;
@@ -29,7 +30,9 @@ export function knowledgePort(database: Database, embed: EmbedQuery): KnowledgeP
     },
     check: async () => {
       const revision = await withTransaction(database, { role: ROLE, readOnly: true }, getLastRevision);
-      return `the knowledge base, at revision ${revision}`;
+      const kept = findOtherSpace(await readSpaces(database), space);
+      const lacking = kept === null ? '' : `; searched by words alone: it is kept in ${kept}, not in ${space}`;
+      return `the knowledge base, at revision ${revision}${lacking}`;
     },
   };
 }
