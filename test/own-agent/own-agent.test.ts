@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { checkoutRoot, findPinnedNode } from '@cleanslate/infra';
@@ -84,6 +84,14 @@ describe('the guide to an agent of your own', () => {
     const { tasks } = JSON.parse(text.slice(text.indexOf('{'))) as { tasks: { state: string }[] };
     expect(tasks.map((task) => task.state)).toEqual(['completed', 'completed']);
     expect(GUIDE).toHaveLength(8);
+  });
+
+  test('every save starts it anew, of an editor that replaces the file, too', PATIENCE, async () => {
+    for (const time of [3, 4]) {
+      await writeFile(`${worker()}.new`, await readFile(worker(), 'utf8'));
+      await rename(`${worker()}.new`, worker());
+      await registered(time);
+    }
   });
 
   test('a mapping that does not fit is refused by the compiler and at the start', PATIENCE, async () => {
