@@ -2,8 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@cleanslate/client';
-import { BUILT_IN_ROLES } from '@cleanslate/contracts';
+import { BUILT_IN_ROLES, toAppError } from '@cleanslate/contracts';
+import { loadWorkflow } from '@cleanslate/domain';
 import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
+import { WORKFLOWS } from '@cleanslate/workflows';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { json, type Ran, slate } from './slate.ts';
 
@@ -124,6 +126,46 @@ test('a role is added, shown again, listed and removed', async () => {
   expect((await run('role', 'list')).stdout).not.toContain('poet');
 });
 
+test('a workflow that workers brought is listed, and removed where no schedule starts it; its tasks stay', {
+  timeout: 180_000,
+}, async () => {
+  const noop = WORKFLOWS.find(({ name }) => name === 'noop');
+  const { planHash, plan } = loadWorkflow({ ...noop?.plan, workflow: 'sonnet' });
+  await platform.database.sql(`INSERT INTO ledger.workflows VALUES ('sonnet', 'bard', $1, $2)`, [
+    ...[planHash, JSON.stringify(plan)],
+  ]);
+  const { natsPassword: password } = await ok<Added>('tenant', 'add', 'globe-theatre');
+  await reloadBroker();
+  await using client = await connect({ servers: platform.broker.url, tenant: 'globe-theatre', password });
+  // Schedulers look once a second.
+  const takes = () =>
+    client.submit({ workflow: 'sonnet', input: {} }).then(
+      ({ taskId }) => taskId,
+      (error: unknown) => toAppError(error).code,
+    );
+  const taskId = await waitFor('it can be submitted', async () => {
+    const said = await takes();
+    return said === 'UNKNOWN_WORKFLOW' ? undefined : said;
+  });
+  const { workflows } = await ok<{ workflows: readonly object[] }>('workflow', 'list');
+  expect(workflows).toContainEqual(expect.objectContaining({ workflow: 'contract-review', builtIn: true, steps: 4 }));
+  expect(workflows).toContainEqual(
+    expect.objectContaining({ workflow: 'sonnet', builtIn: false, role: 'bard', unfinishedTasks: 1, schedules: 0 }),
+  );
+  expect((await run('workflow', 'list')).stdout).toMatch(/sonnet +role bard +4 +1 +0 /);
+
+  await client.schedules.put({ scheduleId: 'weekly', workflow: 'sonnet', input: {}, cron: '0 0 * * 0' });
+  const scheduled = await run('workflow', 'remove', 'sonnet');
+  expect([scheduled.code, scheduled.stderr]).toEqual([2, expect.stringContaining('1 schedule starts "sonnet"')]);
+  await client.schedules.delete('weekly');
+  expect(await ok('workflow', 'remove', 'sonnet')).toEqual({
+    ...{ workflow: 'sonnet', role: 'bard', removed: true, workers: 0 },
+  });
+  await waitFor('it can no longer be submitted', async () => (await takes()) === 'UNKNOWN_WORKFLOW');
+  expect((await client.tasks({ state: 'failed' })).tasks.map((task) => task.taskId)).not.toContain(taskId);
+  expect((await client.task(taskId)).workflow).toBe('sonnet');
+});
+
 test.each([
   [['tenant', 'add', 'A.b'], /can't be the id of a tenant/],
   [['tenant', 'add', 'acme'], /there already/],
@@ -135,6 +177,8 @@ test.each([
   [['role', 'add', 'migrate'], /a part of the platform/],
   [['role', 'remove', 'analyzer'], /built in/],
   [['role', 'remove', 'nobody'], /there is no role/],
+  [['workflow', 'remove', 'noop'], /built in/],
+  [['workflow', 'remove', 'nothing'], /there is no workflow "nothing"/],
 ])('slate %j says what is wrong', async (args, message) => {
   const ran = await run(...args);
   expect(ran.code).toBe(2);

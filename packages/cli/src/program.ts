@@ -23,6 +23,7 @@ import { addTenant } from './commands/tenant.ts';
 import { addTop } from './commands/top.ts';
 import { addTopology } from './commands/topology.ts';
 import { addUp } from './commands/up.ts';
+import { addWorkflow } from './commands/workflow.ts';
 import type { CommandContext } from './context.ts';
 
 /** All commands, in the order in which a newcomer meets them. */
@@ -60,6 +61,7 @@ Try it:     slate up --detach && slate submit contract-review --input infra/samp
     addSession,
     addTenant,
     addRole,
+    addWorkflow,
     addModel,
     addSource,
     addTopology,

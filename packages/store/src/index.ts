@@ -18,6 +18,7 @@ export {
   type TenantState,
   type TenantSummary,
 } from './auth/tenants.ts';
+export { listWorkflows, type RemovedWorkflow, removeWorkflow, type WorkflowSummary } from './auth/workflows.ts';
 export { type AwaitDatabaseOptions, awaitDatabase } from './await-database.ts';
 export {
   DATABASE_ROLES,
