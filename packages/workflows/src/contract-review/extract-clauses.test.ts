@@ -129,6 +129,6 @@ describe('sentencesOf', () => {
     expect(headingOf('Term and Automatic Renewal. The term is a year.')).toBe('Term and Automatic Renewal.');
     expect(headingOf('Nothing Shall Change. The Mill pays.')).toBe('');
     expect(headingOf('The mill pays. The miller is paid.')).toBe('');
-    expect(headingOf('Severance Payments.')).toBe('');
+    expect(headingOf('Late Payments.')).toBe('');
   });
 });
