@@ -45,3 +45,16 @@ describe('how a stream says that it is over', () => {
     },
   );
 });
+
+test.each(['reasoning_content', 'reasoning'] as const)(
+  'D13: thinking in `%s` is progress: a model that thinks for long is not taken for one that stalls',
+  async (reasoningField) => {
+    await using at = await startModel({
+      ...{ MODEL_FIRST_TOKEN_TIMEOUT_MS: '20000', MODEL_IDLE_TIMEOUT_MS: '100', LLM_MAX_RETRIES: '0' },
+    });
+    at.server.reply([{ reasoning: 'well '.repeat(100), reasoningField, stallAfter: 3 }]);
+    // It is the time between two tokens that ends it, so the first of them was seen.
+    await expect(at.model.ask(request, quiet())).rejects.toMatchObject({ code: 'MODEL_STALLED' });
+    expect(at.calls[0]?.usage.completionTokens).toBeGreaterThan(0);
+  },
+);

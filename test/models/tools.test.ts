@@ -58,20 +58,21 @@ describe('a loop of tool calls', () => {
   });
 
   test('D7: thinking goes back with the call it led to, even where it is empty; and nowhere else', async () => {
-    for (const reasoning of ['secret thoughts', '']) {
+    for (const [reasoning, field] of [
+      ['secret thoughts', 'reasoning_content'],
+      ['', 'reasoning_content'],
+      ['secret thoughts', 'reasoning'],
+    ] as const) {
       at.server.forget();
       // As DeepSeek's thinking mode: a turn with tool calls must carry the field.
       const { value } = await runTools(({ messages }) => {
         const turn = messages.find((message) => message.role === 'assistant');
-        if (turn === undefined) return { ...call('read_file', { path: '/a' }), reasoning };
-        return 'reasoning_content' in turn
-          ? json(GOOD)
-          : refused(400, 'Missing reasoning_content in the assistant message');
+        if (turn === undefined) return { ...call('read_file', { path: '/a' }), reasoning, reasoningField: field };
+        return field in turn ? json(GOOD) : refused(400, `Missing ${field} in the assistant message`);
       });
       expect(value).toEqual(GOOD);
-      expect(at.server.requests[1]?.messages.find(({ role }) => role === 'assistant')).toMatchObject({
-        reasoning_content: reasoning,
-      });
+      const turn = at.server.requests[1]?.messages.find(({ role }) => role === 'assistant') ?? {};
+      expect(Object.entries(turn).filter(([key]) => key.startsWith('reasoning'))).toEqual([[field, reasoning]]);
       expect(JSON.stringify([value, at.calls, ran])).not.toContain('secret');
     }
   });

@@ -148,7 +148,7 @@ export class Exchange {
   #toUsage(raw: RawAnswer, estimate: TokenEstimate): ModelUsage {
     const promptTokens = raw.usage?.promptTokens || estimate.high;
     const said =
-      (raw.reasoning ?? '') + raw.content + raw.refusal + raw.toolCalls.map((call) => call.arguments).join('');
+      (raw.reasoning?.text ?? '') + raw.content + raw.refusal + raw.toolCalls.map((call) => call.arguments).join('');
     const completionTokens = raw.usage?.completionTokens || estimateTokens(said).high;
     return { promptTokens, completionTokens, requests: 1, ...this.#costOf(promptTokens, completionTokens) };
   }
@@ -175,7 +175,7 @@ function toFinal(error: unknown): unknown {
 /** Everything of a message that takes tokens. */
 function toCounted(message: Message): string {
   const calls = 'tool_calls' in message ? JSON.stringify(message.tool_calls) : '';
-  const thinking = 'reasoning_content' in message ? (message.reasoning_content ?? '') : '';
+  const thinking = message.role === 'assistant' ? (message.reasoning_content ?? message.reasoning ?? '') : '';
   return `${message.content ?? ''}${calls}${thinking}`;
 }
 

@@ -11,6 +11,7 @@ export type Message =
       readonly content: string | null;
       readonly tool_calls?: readonly ToolCallTurn[];
       readonly reasoning_content?: string;
+      readonly reasoning?: string;
     }
   | { readonly role: 'tool'; readonly content: string; readonly tool_call_id: string };
 

@@ -4,6 +4,9 @@ import { withoutThinking } from './find-json.ts';
 
 export type RawToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
+/** Thinking text, and the field in which its server sends it and wants it back: `reasoning_content` in DeepSeek and others, `reasoning` in Ollama and others. */
+export type Thinking = { readonly field: 'reasoning_content' | 'reasoning'; readonly text: string };
+
 /** One answer as it came, before anybody believes it. */
 export type RawAnswer = {
   readonly content: string;
@@ -11,12 +14,12 @@ export type RawAnswer = {
   readonly finish: string | undefined;
   readonly toolCalls: readonly RawToolCall[];
   /** Only to be sent back beside tool calls, to servers that want it; never stored, logged or passed on. Undefined: none was sent. */
-  readonly reasoning: string | undefined;
+  readonly reasoning: Thinking | undefined;
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number } | undefined;
 };
 
 type Chunk = OpenAI.ChatCompletionChunk;
-type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: unknown };
+type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly [field in Thinking['field']]?: unknown };
 
 /** As `length`, in other servers' words. */
 const CUT = /^(?:length|model_length|max_tokens)$/i;
@@ -27,7 +30,7 @@ const BROKEN_OFF = /^(?:error|abort|aborted|cancelled|insufficient_system_resour
 export class AnswerCollector {
   #content = '';
   #refusal = '';
-  #reasoning: string | undefined;
+  #reasoning: Thinking | undefined;
   #finish: string | undefined;
   #usage: RawAnswer['usage'];
   readonly #calls: { id: string; name: string; arguments: string }[] = [];
@@ -48,10 +51,10 @@ export class AnswerCollector {
   #addDelta(delta: Delta): boolean {
     if (typeof delta.content === 'string') this.#content += delta.content;
     if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
-    if (typeof delta.reasoning_content === 'string')
-      this.#reasoning = (this.#reasoning ?? '') + delta.reasoning_content;
+    const thinking = toThinking(delta);
+    if (thinking !== undefined) this.#reasoning = { ...thinking, text: (this.#reasoning?.text ?? '') + thinking.text };
     for (const call of delta.tool_calls ?? []) this.#addCall(call);
-    return Boolean(delta.content || delta.refusal || delta.reasoning_content || delta.tool_calls?.length);
+    return Boolean(delta.content || delta.refusal || thinking?.text || delta.tool_calls?.length);
   }
 
   #addCall({ index = 0, id, function: call }: NonNullable<Delta['tool_calls']>[number]): void {
@@ -79,6 +82,15 @@ export class AnswerCollector {
       usage: this.#usage,
     };
   }
+}
+
+/** Of one of the fields: some servers send the same in both. */
+function toThinking(delta: Delta): Thinking | undefined {
+  for (const field of ['reasoning_content', 'reasoning'] as const) {
+    const text = delta[field];
+    if (typeof text === 'string') return { field, text };
+  }
+  return undefined;
 }
 
 function toCount(value: unknown): number {

@@ -123,7 +123,7 @@ function toAssistantTurn(raw: RawAnswer, turns: readonly Turn[]): Message {
         arguments: broken || call.arguments.trim() === '' ? '{}' : call.arguments,
       },
     })),
-    ...(raw.reasoning === undefined ? {} : { reasoning_content: raw.reasoning }),
+    ...(raw.reasoning === undefined ? {} : { [raw.reasoning.field]: raw.reasoning.text }),
   };
 }
 
