@@ -117,6 +117,7 @@ describe('retries', () => {
     expect(await rejection(at.model.ask(request, quiet()))).toMatchObject({
       code: 'MODEL_UNAVAILABLE',
       disposition: 'pause',
+      message: expect.stringContaining('ECONNREFUSED'),
     });
   });
 });

@@ -85,6 +85,12 @@ describe('a loop of tool calls', () => {
     expect(value).toEqual(GOOD);
   });
 
+  test('D14: what describes the tools takes its part of the window, too: refused before it is sent', async () => {
+    const wordy = { ...read, description: 'Reads a file. '.repeat(20_000) };
+    await expect(runTools([json(GOOD)], { tools: [wordy] })).rejects.toMatchObject({ code: 'MODEL_CONTEXT_TOO_LONG' });
+    expect(at.server.requests).toHaveLength(0);
+  });
+
   test.each<[string, ModelScript, number]>([
     ['the very same call', () => call('search', { q: 'x', n: 1 }), 4],
     [

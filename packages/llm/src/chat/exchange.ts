@@ -83,7 +83,9 @@ export class Exchange {
   /** A server that is sent too much answers, or cuts it in silence, the instructions first. */
   #checkRoom(question: HttpQuestion): TokenEstimate {
     const { contextTokens, endpoint } = this.#parts;
-    const estimate = estimateTokens(question.messages.map(toCounted).join('\n'));
+    const { low, high } = estimateTokens(question.messages.map(toCounted).join('\n'));
+    const tools = question.tools === undefined ? 0 : estimateTokens(JSON.stringify(question.tools)).high;
+    const estimate = { low, high: high + tools };
     const room = promptRoom(contextTokens, question.maxOutputTokens);
     if (estimate.high <= room) return estimate;
     throw new AppError(

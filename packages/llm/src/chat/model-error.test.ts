@@ -24,6 +24,16 @@ describe('what is stored of a server’s words', () => {
     expect(errorOf('contact ada.lovelace@example.com').message).not.toContain('lovelace');
   });
 
+  test('why no server was reached is said; what a server calls its error in a stream is not', () => {
+    const refused = new Error('Connection error.', {
+      cause: new Error('fetch failed', { cause: { code: 'ECONNREFUSED' } }),
+    });
+    const { message } = toModelError(readFault(refused), 'm', '');
+    expect(message).toBe('model "m": no answer from its server: Connection error. (ECONNREFUSED)');
+    const told = { message: 'broken', code: 'the prompt said sk-abcdefghijklmnop' };
+    expect(toModelError(readFault(told), 'm', '').message).toBe('model "m": no answer from its server: broken');
+  });
+
   test('the code is read even from a body that was cut', () => {
     const cut = { status: 400, message: '400 {"error":{"code":"context_length_exceeded","message":"your text was' };
     expect(toModelError(readFault(cut), 'm', '').code).toBe('MODEL_CONTEXT_TOO_LONG');

@@ -10,6 +10,8 @@ export type HttpFault = {
   readonly headers: Headers | undefined;
   /** The server's words, at most some hundred characters of them. */
   readonly words: string;
+  /** Why there was no answer: `ECONNREFUSED` and its kin. */
+  readonly causes: readonly string[];
 };
 
 const MAX_WORDS = 300;
@@ -26,13 +28,20 @@ const MAX_CAUSES = 5;
 /** Whether a request that ended so is paid for: a host that answers with a status bills nothing, nor does one that was never reached. */
 export function isBilled(error: unknown): boolean {
   if (typeof (error as { readonly status?: unknown } | null)?.status === 'number') return false;
+  return !codesOf(error).some((code) => NEVER_REACHED.test(code));
+}
+
+/** Of an error and of its causes: the client says no more than "Connection error". */
+function codesOf(error: unknown): string[] {
+  const codes: string[] = [];
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
     const { code, cause: next } = cause as { readonly code?: unknown; readonly cause?: unknown };
-    if (typeof code === 'string' && NEVER_REACHED.test(code)) return false;
+    // A server's own may hold anything.
+    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) codes.push(code);
     cause = next;
   }
-  return true;
+  return codes;
 }
 
 export function readFault(error: unknown): HttpFault {
@@ -44,7 +53,12 @@ export function readFault(error: unknown): HttpFault {
   // Of a body that was cut, the code may still be read.
   const found = typeof code === 'string' ? code : /"code"\s{0,3}:\s{0,3}"(\w{1,60})"/.exec(words)?.[1];
   return {
-    ...{ status: typeof status === 'number' ? status : toStatus([code, type]), code: found, words },
+    ...{
+      status: typeof status === 'number' ? status : toStatus([code, type]),
+      code: found,
+      words,
+      causes: codesOf(error),
+    },
     headers: headers instanceof Headers ? headers : undefined,
   };
 }
@@ -72,7 +86,11 @@ export function toModelError(fault: HttpFault, model: string, prompt: string): A
   const retryAfterMs = readRetryAfter(fault.headers);
   const after = retryAfterMs === undefined ? {} : { retryAfterMs };
   const name = `model "${model}"`;
-  if (status === undefined) return new AppError('MODEL_UNAVAILABLE', `${name}: no answer from its server${says}`);
+  if (status === undefined) {
+    const [why] = fault.causes;
+    const because = why === undefined ? '' : ` (${why})`;
+    return new AppError('MODEL_UNAVAILABLE', `${name}: no answer from its server${says}${because}`);
+  }
   if (status === 401 || status === 403)
     // A person has to act, and nothing is the task's fault: it waits.
     return new AppError('CONFIGURATION', `${name}: the server refused the key (${status}): check MODEL_API_KEY`, {
