@@ -1,3 +1,4 @@
+import type { FactImport } from '@cleanslate/contracts';
 import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { findTraces } from '../fixtures/find-traces.ts';
@@ -79,4 +80,35 @@ test('a redaction outlives kill -9 of everyone at work on it, waits for attempts
   // What was a dead letter is one still, and can be looked at.
   const { letters } = await p.client.deadLetters.list();
   expect(letters.map(({ taskId }) => taskId)).toContain(lost);
+});
+
+test('a redaction that can not be carried on holds up no other, and ends once it can', async () => {
+  const policy = (knowledgeId: string, statement: string): FactImport => ({
+    ...{ knowledgeId, subject: knowledgeId, predicate: 'says', unit: null, polarity: 'positive', modality: 'is' },
+    ...{ knowledgeType: 'rule', tags: [] },
+    periods: [{ value: '1', statement, validFrom: null, validUntil: null }],
+  });
+  const stuck = policy('stuck', 'The Numbat account is closed.');
+  const free = policy('free', 'The Bilby account is open.');
+  await p.client.facts.import({ sourceRef: 'policy', sourceType: 'human_confirmed', facts: [stuck, free] });
+  // A row that holds the words, and that nobody can change.
+  await p.sql(`INSERT INTO ledger.requests (tenant_id, request_id, reply) VALUES ($1, 'fixed', $2)`, [
+    ...[p.client.tenant, JSON.stringify({ said: 'The Numbat account is closed.' })],
+  ]);
+  await p.sql(
+    `CREATE FUNCTION ledger.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'fixed'; END $$`,
+  );
+  await p.sql(
+    'CREATE TRIGGER refuse_change BEFORE UPDATE ON ledger.requests FOR EACH ROW EXECUTE FUNCTION ledger.refuse_change()',
+  );
+  const first =
+    (await p.client.facts.redact({ knowledgeId: 'stuck', reason: 'ticket 5', by: 'maria' })).redactionId ?? 0;
+  const second =
+    (await p.client.facts.redact({ knowledgeId: 'free', reason: 'ticket 6', by: 'maria' })).redactionId ?? 0;
+  const isErased = (id: number) => async () => (await stateOf(id))?.state === 'erased';
+  await waitFor('the other one is confirmed', isErased(second), { timeoutMs: 60_000 });
+  expect(await stateOf(first)).toMatchObject({ confirmedAt: null });
+  await p.sql('DROP FUNCTION ledger.refuse_change() CASCADE');
+  await waitFor('so is the first', isErased(first), { timeoutMs: 60_000 });
+  expect(await findTraces(p.platform, 'Numbat')).toEqual([]);
 });
