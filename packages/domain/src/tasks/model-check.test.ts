@@ -26,7 +26,7 @@ const judged = {
 
 type Searched = { readonly name: string; readonly plan: Plan; readonly budget: Budget };
 
-/** Every shape that a plan of at most three steps can have. */
+/** Every shape that a plan of at most three steps can have, and one that grows by a fourth. */
 const PLANS: readonly Searched[] = [
   searched('one step', planOf([step('a')])),
   searched('a chain', planOf([step('a'), step('b', ['a']), step('c', ['b'])])),
@@ -59,6 +59,13 @@ const PLANS: readonly Searched[] = [
     planOf([step('work', [], once), step('check', ['work'], { role: 'validator', ...once })], {
       ...judged,
       ...gate('validation', 'reject'),
+    }),
+    LARGE,
+  ),
+  searched(
+    'a plan that grows by a step',
+    planOf([step('plan'), step('find', ['plan']), step('work', ['find'], once)], {
+      growth: { from: 'plan', step: 'find', maxSteps: 2 },
     }),
     LARGE,
   ),

@@ -140,8 +140,21 @@ function outputsOf(state: Aggregate, step: Step): readonly (readonly [label: str
       ['reject', verdictOf('reject', 'no')],
       ['no verdict', { n: 1 }],
     ];
+  // What two sub-goals ask for: side by side, or one behind the other.
+  if (step.planKey === state.plan.growth?.from && step.purpose === 'work')
+    return [
+      ['asks for one', asking([])],
+      ['asks for two', asking([], [])],
+      ['asks for a chain', asking([], ['g1'])],
+      ['asks for a cycle', asking(['g2'], [])],
+    ];
   const made: readonly [string, JsonObject] = ['ok', { by: step.stepId, n: 1 }];
   return state.plan.validation === null ? [made] : [made, ['the same again', { n: 0 }]];
+}
+
+/** A sub-goal for each list of those that it needs. */
+function asking(...needs: readonly (readonly string[])[]): JsonObject {
+  return { subGoals: needs.map((needed, i) => ({ id: `g${i + 1}`, needs: [...needed] })) };
 }
 
 function chancesOfTask(state: Aggregate, now: number): readonly Chance[] {

@@ -55,6 +55,9 @@ function underPlan(plan: Plan, state: Aggregate, input: LedgerInput, now: number
 const gated = planOf([planStep('a'), planStep('b', ['a'])], {
   gate: { after: 'a', expiresMs: 600_000, onExpiry: 'reject' },
 });
+const growing = planOf([planStep('plan'), planStep('find', ['plan']), planStep('work', ['find'])], {
+  growth: { from: 'plan', step: 'find', maxSteps: 2 },
+});
 const ERROR = { code: 'CANCELLED', disposition: 'terminal', message: '' } as const;
 
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
@@ -113,6 +116,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       return { changes: [...made.changes, ...early.changes], state: early.state };
     },
   ),
+  'what a planning step asks for is forgotten': mutant(growing, (state, _, now, real) =>
+    without(real, state, now, (event) => event.kind === 'step_added'),
+  ),
+  'what follows runs before all that grew': mutant(growing, (_, input, now, real) => {
+    const made = real();
+    const find = findStep(made.state, 'find');
+    if (input.kind !== 'report' || find?.phase !== 'done' || findStep(made.state, 'work')?.phase !== 'blocked')
+      return made;
+    const early = decided(made.state, [{ kind: 'step_readied', stepId: 'work', dueAt: now + 1_000 }], now);
+    return { changes: [...made.changes, ...early.changes], state: early.state };
+  }),
   'a validator is asked for one round too many': mutant(judged(2), (state, input, now) => {
     const validation = state.plan.validation && { ...state.plan.validation, maxRounds: 3 };
     return underPlan({ ...state.plan, validation }, state, input, now);

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type Aggregate, findLatest, isActive, isGateOpen, type Step } from './state.ts';
 
 /**
@@ -8,12 +9,28 @@ type Must = (holds: boolean, what: string, about?: unknown) => void;
 const isSkipped = (step: Step) => step.phase === 'failed' && step.error?.code === 'NOT_NEEDED';
 const isLost = (step: Step) => step.phase === 'failed' && step.error?.code !== 'NOT_NEEDED';
 
+const Growing = z.looseObject({ subGoals: z.array(z.unknown()) });
+
+/** What a planning step asked for beyond the plan's own step. */
+function findGrown({ plan, steps }: Aggregate): readonly Step[] {
+  return steps.filter(
+    (step) => step.purpose === 'evidence' && step.feedback === null && step.planKey === plan.growth?.step,
+  );
+}
+
+/** Undefined for one that is not there. Who waits for the step that grows waits for all of it. */
+function findAwaited(state: Aggregate, step: Step): readonly (Step | undefined)[] {
+  const named = step.after.map((id) => state.steps.find((each) => each.stepId === id));
+  const { growth } = state.plan;
+  const grows = growth !== undefined && step.purpose === 'work' && step.after.includes(growth.step);
+  return grows ? [...named, ...findGrown(state)] : named;
+}
+
 /** An active step waits exactly as long as its join is not met. */
 export function isUnblocked(state: Aggregate, step: Step): boolean {
   const judges = step.purpose === 'work' && state.plan.validation?.step === step.planKey;
   if (judges && state.steps.some((other) => other !== step && isActive(other))) return false;
-  const parents = step.after.map((id) => state.steps.find((each) => each.stepId === id));
-  const counted = parents.filter((parent) => parent === undefined || !isSkipped(parent));
+  const counted = findAwaited(state, step).filter((parent) => parent === undefined || !isSkipped(parent));
   if (counted.length === 0) return true;
   const done = counted.filter((parent) => parent?.phase === 'done' && !isWithheld(state, parent)).length;
   const lost = counted.filter((parent) => parent === undefined || isLost(parent)).length;
@@ -35,9 +52,7 @@ function isWithheld({ plan, task }: Aggregate, step: Step): boolean {
 function isDoomed(state: Aggregate, step: Step): boolean {
   const join = state.plan.steps.find((each) => each.key === step.planKey)?.join ?? 'all';
   if (step.purpose === 'compensation' || join === 'best_effort') return false;
-  const counted = step.after
-    .map((id) => state.steps.find((each) => each.stepId === id))
-    .filter((parent) => parent !== undefined && !isSkipped(parent));
+  const counted = findAwaited(state, step).filter((parent) => parent !== undefined && !isSkipped(parent));
   const hopeful = counted.filter((parent) => parent !== undefined && !isLost(parent)).length;
   if (counted.length === 0) return false;
   if (join === 'all') return hopeful < counted.length;
@@ -70,7 +85,8 @@ export function assertPlanRules(state: Aggregate, must: Must): void {
       steps,
     );
   }
-  const evidence = steps.filter((step) => step.purpose === 'evidence').length;
+  const grown = assertGrown(state, must);
+  const evidence = steps.filter((step) => step.purpose === 'evidence').length - grown;
   const maxSteps = plan.validation?.evidence?.maxSteps ?? plan.steps.length;
   must(evidence + plan.steps.length <= maxSteps, 'the task outgrew its plan', steps);
   const undo = steps.filter((step) => step.purpose === 'compensation');
@@ -91,6 +107,16 @@ export function assertPlanRules(state: Aggregate, must: Must): void {
   }
   const running = undo.filter((step) => isActive(step) && step.phase !== 'blocked');
   must(running.length <= 1, 'two steps are undone at the same time', running);
+}
+
+/** Returns how many steps grew. */
+function assertGrown(state: Aggregate, must: Must): number {
+  const { growth } = state.plan;
+  if (growth === undefined) return 0;
+  const grown = findGrown(state).length;
+  const asked = Growing.safeParse(findLatest(state, growth.from)?.output).data?.subGoals.length ?? 1;
+  must(grown === asked - 1 && asked <= growth.maxSteps, 'what grew is not what was asked for', state.steps);
+  return grown;
 }
 
 function assertCompleted(state: Aggregate, must: Must): void {
