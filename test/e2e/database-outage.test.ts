@@ -16,7 +16,7 @@ let p: ScriptedPlatform;
 beforeAll(async () => {
   postgres = await startOwnPostgres(stack);
   p = stack.use(await startScripted({ postgresAdminUrl: postgres.adminUrl, env: { LEASE_MS: '6000' } }));
-}, 90_000);
+});
 afterAll(() => stack.disposeAsync());
 
 describe('the database goes away under load', () => {

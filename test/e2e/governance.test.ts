@@ -10,8 +10,6 @@ import { slate } from '../fixtures/slate.ts';
 
 // What people do about knowledge, from the command line: who is hit by a fact, take it back and run again, say that an answer was wrong, take it all out.
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 90_000 });
-
 const FACT = 'hl-payment-term-max';
 const sample = (name: string) => readFileSync(new URL(`../../infra/samples/${name}`, import.meta.url), 'utf8');
 

@@ -32,7 +32,7 @@ const envelope = () => ({
 });
 
 async function ask(body: Uint8Array): Promise<readonly ClaimAnswer['answer'][]> {
-  const reply = await request(worker, subjects.claim(ROLE), body, { timeoutMs: 5_000 });
+  const reply = await request(worker, subjects.claim(ROLE), body, { timeoutMs: 30_000 });
   return decodeMessage([ClaimReply], reply).envelope.data.answers.map(({ answer }) => answer);
 }
 

@@ -10,7 +10,7 @@ const STATEMENT = `The ${CANARY} account is settled within 21 days.`;
 let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({ postgresAdminUrl: inject('postgresAdminUrl') });
-}, 90_000);
+});
 afterAll(() => p[Symbol.asyncDispose]());
 
 const says = { failWith: { code: 'EXECUTOR_FAILED', disposition: 'terminal' as const, message: STATEMENT } };

@@ -3,11 +3,9 @@ import { Publisher } from '@cleanslate/bus';
 import { type Candidate, encodeMessage, KnowledgePropose, KnowledgeSettle, subjects } from '@cleanslate/contracts';
 import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
 import { parsePolicySet } from '@cleanslate/workflows';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { findInFiles, findTraces } from '../fixtures/find-traces.ts';
 import { show } from '../fixtures/scripted-platform.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 90_000 });
 
 const tenant = 'acme';
 const CANARY = 'Zebrafish';

@@ -33,7 +33,7 @@ beforeAll(async () => {
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, LOG_LEVEL: 'debug' },
     workerEnv: { MODEL_API_KEY: CANARY },
   });
-}, 90_000);
+});
 afterAll(async () => {
   await p[Symbol.asyncDispose]();
   await collector[Symbol.asyncDispose]();

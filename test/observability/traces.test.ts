@@ -16,7 +16,7 @@ beforeAll(async () => {
     workers: ['analyzer', 'validator'],
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint },
   });
-}, 90_000);
+});
 afterAll(async () => {
   await p[Symbol.asyncDispose]();
   await collector[Symbol.asyncDispose]();
@@ -39,7 +39,7 @@ describe('one task from the caller’s span to the fact', () => {
       const complete = count(found, 'report') >= 3 && count(found, 'knowledge') >= 2;
       return complete && wanted.every((name) => count(found, name) > 0) && found;
     });
-  }, 60_000);
+  });
 
   test('is one connected trace: every span hangs on one of it, the first on the caller’s', () => {
     const ids = new Set([CALLER, ...spans.map(({ spanId }) => spanId)]);

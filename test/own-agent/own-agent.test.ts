@@ -31,7 +31,7 @@ afterAll(async () => {
   await shell?.run('slate down').catch(() => undefined);
   await shell?.[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** As written, but for the set-up around packing, which has its own tests, and the folder that other runs share. */
 function toRun({ kind, text }: Block): string {

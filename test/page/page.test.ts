@@ -134,10 +134,10 @@ describe('tasks', () => {
     await page.reload();
     expect(await page.locator('tbody tr').count()).toBe(50);
     await page.getByRole('link', { name: 'Older' }).click();
-    expect(await page.locator('tbody tr').count()).toBe(2);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
     await page.getByLabel('State').selectOption('failed');
     await page.getByRole('button', { name: 'Filter' }).click();
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
     expect(await page.locator('tbody .badge').textContent()).toBe('✕ failed');
   });
 
@@ -221,7 +221,7 @@ test('schedules: paused and resumed', async () => {
   await signIn(window, testApiKey('acme'));
   await page.getByRole('link', { name: 'Schedules' }).click();
   await page.getByRole('button', { name: 'pause nightly' }).click();
-  expect(await page.getByText('paused').count()).toBeGreaterThan(0);
+  await expect.poll(() => page.getByText('paused').count()).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'resume nightly' }).click();
   await page.getByRole('button', { name: 'pause nightly' }).waitFor();
 });
@@ -304,7 +304,7 @@ test('without scripts everything can be read, and forms work', async () => {
   await plain.page.goto('/facts');
   await plain.page.getByRole('spinbutton', { name: 'Known at revision' }).fill('0');
   await plain.page.getByRole('button', { name: 'Show' }).click();
-  expect(await plain.page.getByText('No fact held then').count()).toBe(1);
+  await expect.poll(() => plain.page.getByText('No fact held then').count()).toBe(1);
   await plain.context.close();
 });
 
