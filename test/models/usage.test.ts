@@ -87,6 +87,20 @@ test('a server that tells no usage: thinking counts as what it said does', async
   expect(settled[0]?.completionTokens).toBeGreaterThan(1_000);
 });
 
+test.each([9e15, 1e12, -5, 0.5, '7'])('a count of %s that a server tells is not believed', async (count) => {
+  const { budget, settled } = openBudget();
+  await using at = await startModel({ LLM_MAX_RETRIES: '0' }, { budget });
+  const usage = { prompt_tokens: count, completion_tokens: count } as {
+    prompt_tokens: number;
+    completion_tokens: number;
+  };
+  at.server.reply([{ ...json(GOOD), usage }]);
+  await at.model.ask(request, quiet());
+  expect(settled[0]?.promptTokens).toBeGreaterThan(PROMPT_AT_LEAST);
+  expect(settled[0]?.promptTokens).toBeLessThan(1_000);
+  expect(settled[0]?.completionTokens).toBeLessThan(1_000);
+});
+
 test('a server that does not keep to the longest answer is asked once: MODEL_BAD_ANSWER', async () => {
   await using at = await startModel({ ...LIMITS, LLM_MAX_RETRIES: '2' });
   at.server.reply([{ content: 'x'.repeat(200_000), chunkSize: 20_000 }]);

@@ -93,8 +93,11 @@ function toThinking(delta: Delta): Thinking | undefined {
   return undefined;
 }
 
+/** More than any window holds is nonsense, and sums of it would be no numbers that a report may carry. */
+const MAX_COUNT = 100_000_000;
+
 function toCount(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_COUNT ? value : 0;
 }
 
 /** Below this an estimate says little. */
