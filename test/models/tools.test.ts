@@ -37,6 +37,10 @@ const call = (name: string, input: unknown): ModelReply => ({
   toolCalls: [{ name, arguments: typeof input === 'string' ? input : JSON.stringify(input) }],
 });
 
+const Turn = z.object({
+  tool_calls: z.array(z.object({ function: z.object({ name: z.string(), arguments: z.string() }) })),
+});
+
 function runTools(script: ModelScript | readonly ModelReply[], more: Partial<ToolRequest<typeof GOOD>> = {}) {
   at.server.reply(script);
   const asked = { ...request, tools: [read, search], ...more } as ToolRequest<z.infer<typeof request.output>>;
@@ -134,7 +138,6 @@ describe('a loop of tool calls', () => {
     const { value } = await runTools([{ ...call('read_file', CUT), finishReason: 'tool_calls' }, json(GOOD)]);
     expect(value).toEqual(GOOD);
     expect(ran).toEqual([]);
-    const Turn = z.object({ tool_calls: z.array(z.object({ function: z.object({ arguments: z.string() }) })) });
     const { tool_calls: said } = Turn.parse(at.server.requests[1]?.messages.find(({ role }) => role === 'assistant'));
     expect(said.map((each) => JSON.parse(each.function.arguments))).toEqual([{}]);
     expect(at.server.requests[1]?.messages.at(-1)?.content).toContain('Not run');
@@ -151,6 +154,20 @@ describe('a loop of tool calls', () => {
     // What it was to send was in no prompt to begin with.
     for (const { text } of at.server.requests) expect(text).not.toContain('sk-simulated-key');
   });
+
+  test.each(['functions.read_file', '', '读取'])(
+    'a call of "%s" is refused, and told in a name that servers take',
+    async (name) => {
+      const { value } = await runTools(({ messages }) => {
+        const turn = Turn.safeParse(messages.find(({ role }) => role === 'assistant')).data;
+        if (turn === undefined) return call(name, {});
+        const isTaken = turn.tool_calls.every((each) => /^[a-zA-Z0-9_-]{1,64}$/.test(each.function.name));
+        return isTaken ? json(GOOD) : refused(400, "Invalid 'messages[2].tool_calls[0].function.name'");
+      });
+      expect(value).toEqual(GOOD);
+      expect(ran).toEqual([]);
+    },
+  );
 
   test.each([
     ['a prototype', '{"path":"/a","__proto__":{"isAdmin":true}}'],

@@ -18,6 +18,11 @@ export type RawAnswer = {
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number } | undefined;
 };
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Of one answer; what comes beyond is left out. */
+const MAX_CALLS = 100;
+
 type Chunk = OpenAI.ChatCompletionChunk;
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly [field in Thinking['field']]?: unknown };
 
@@ -33,7 +38,9 @@ export class AnswerCollector {
   #reasoning: Thinking | undefined;
   #finish: string | undefined;
   #usage: RawAnswer['usage'];
-  readonly #calls: { id: string; name: string; arguments: string }[] = [];
+  readonly #calls: Writable<RawToolCall>[] = [];
+  /** By the index that their server gave them last. */
+  readonly #callAt = new Map<number, Writable<RawToolCall>>();
 
   /** True where it brought something on: servers keep dead streams alive with empty pieces. */
   add(chunk: Chunk): boolean {
@@ -57,12 +64,18 @@ export class AnswerCollector {
     return Boolean(delta.content || delta.refusal || thinking?.text || delta.tool_calls?.length);
   }
 
-  #addCall({ index = 0, id, function: call }: NonNullable<Delta['tool_calls']>[number]): void {
-    if (!(Number.isInteger(index) && index >= 0 && index < 100)) return;
-    while (this.#calls.length <= index) this.#calls.push({ id: '', name: '', arguments: '' });
-    const at = this.#calls[index];
-    if (at === undefined) return;
-    at.id ||= id ?? '';
+  #addCall({ index = 0, id: given, function: call }: NonNullable<Delta['tool_calls']>[number]): void {
+    const id = given ?? '';
+    let at = this.#callAt.get(index);
+    // Some servers number all calls alike; others give one call another id with every piece.
+    const isAnother = at !== undefined && id !== '' && at.id !== '' && id !== at.id && call?.name && at.name !== '';
+    if (at === undefined || isAnother) {
+      if (this.#calls.length >= MAX_CALLS) return;
+      at = { id: '', name: '', arguments: '' };
+      this.#calls.push(at);
+      this.#callAt.set(index, at);
+    }
+    at.id ||= id;
     at.name += call?.name ?? '';
     at.arguments += call?.arguments ?? '';
   }

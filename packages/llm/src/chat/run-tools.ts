@@ -119,7 +119,8 @@ function toAssistantTurn(raw: RawAnswer, turns: readonly Turn[]): Message {
     tool_calls: turns.map(({ call, broken }) => ({
       ...{ id: call.id, type: 'function' as const },
       function: {
-        name: call.name.slice(0, 64),
+        // Made up ones (`functions.read`) are refused by servers that said them.
+        name: call.name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed',
         arguments: broken || call.arguments.trim() === '' ? '{}' : call.arguments,
       },
     })),
