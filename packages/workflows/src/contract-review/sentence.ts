@@ -94,7 +94,12 @@ const PLACEHOLDER =
 /** Markdown's emphasis and template brackets go ("[30] days"), and every way of leaving a blank becomes "____". */
 function toPlain(joined: string, chinese: boolean): string {
   // A hard line break inside Chinese text is no blank.
-  const unwrapped = chinese ? joined.replace(/([\u4e00-\u9fff,、])\s*\n\s*(?=[\u4e00-\u9fff\d])/g, '$1') : joined;
+  const unwrapped = chinese
+    ? joined
+        .replace(/([\u4e00-\u9fff,、])\s*\n\s*(?=[\u4e00-\u9fff\d])/g, '$1')
+        // What was underlined blanks in a form comes as a gap: "验收后 个工作日内", "总价的 %".
+        .replace(/(?<=[后为起于付在的]) {1,20}(?=(?:个(?:工作日|日历日|月)|日内|天内|%|‰))/g, '____')
+    : joined;
   return unwrapped
     .replace(PLACEHOLDER, '____')
     .replace(/[【[]\s{0,20}([\d.]{1,12}|[一二三四五六七八九十]{1,4})\s{0,20}[】\]]/g, '$1')

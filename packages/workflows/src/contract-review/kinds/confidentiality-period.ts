@@ -28,7 +28,7 @@ function lasting({ plain, next }: Found) {
   for (const { plain: after } of next) {
     if (
       !LASTING.test(after) ||
-      !(SECRET.test(after) || /\bthis (?:section|article|paragraph)\b|\bobligations\b/i.test(after))
+      !(SECRET.test(after) || /\bthis (?:section|article|paragraph)\b|\bobligations?\b/i.test(after))
     )
       continue;
     const later = durationsOf(after).find(isPeriod);
@@ -70,7 +70,8 @@ const en = byCases(
     },
     {
       says: /\b(?:confidentiality|non-?disclosure|confidential(?: information)?|secrecy)\b[^;]{0,80}\b(?:agreement|covenants?|obligations?|provisions?|restrictions?)\b/i,
-      not: /\binfring|\bother than as a result of|\bnot bound by\b|\bindemnif/i,
+      // "Provided that he complies with his duties of confidentiality" is a condition of something else.
+      not: /\binfring|\bother than as a result of|\bnot bound by\b|\bindemnif|^\W{0,3}(?:provided|if|subject to|conditioned|(?:so|as) long as)\b/i,
       score: 6,
       read: (found) => {
         if (
@@ -86,6 +87,11 @@ const en = byCases(
     },
     {
       says: /\b(?:provisions?|obligations?|section|article|paragraph)\b[^;]{0,60}\bconfidential\w*\b[^;]{0,80}\b(?:survives?|continues?|remains?)\b/i,
+      score: 5,
+      read: lasting,
+    },
+    {
+      says: /\b(?:obligations?|duties)\b[^;]{0,60}\b(?:survives?|continues?)\b[^;]{0,160}\b(?:confidential|proprietary|trade secrets?)\b/i,
       score: 5,
       read: lasting,
     },
@@ -134,7 +140,7 @@ const zh = byCases(
       score: 7,
       read: ({ plain, next }) => {
         if (
-          !/(?:不得|不应|不向|不可|应当?|须|承诺|有义务|负有|承担|严禁|必须|同意|予以)[^。;]{0,80}(?:泄露|披露|透露|公开|保密|提供|使用|泄漏|告知|复制|保守|传播)|(?:未经|除非)[^。;]{0,60}(?:同意|许可)[^。;]{0,60}(?:不得|披露|泄露)|保守[^。;]{0,30}秘密/.test(
+          !/(?:不得|不应|不向|不可|应当?|须|承诺|保证不|有义务|负有|承担|严禁|必须|同意|予以)[^。;]{0,80}(?:泄露|披露|透露|公开|保密|提供|使用|泄漏|告知|复制|保守|传播)|(?:未经|除非)[^。;]{0,60}(?:同意|许可)[^。;]{0,60}(?:不得|披露|泄露)|保守[^。;]{0,30}秘密/.test(
             plain,
           )
         )

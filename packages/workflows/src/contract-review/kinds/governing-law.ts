@@ -76,6 +76,8 @@ const ZH_OTHER = /(?:适用|依照|依据|按照|根据|受|依|由)([\u4e00-\u9
 function namedZh({ plain, match }: Found) {
   const from = plain.slice(match.index);
   const place = ZH_KNOWN.exec(from)?.[0] ?? ZH_OTHER.exec(from)?.[1];
+  // "按照国家法律法规及公司规章制度执行" chooses no law.
+  if (place === undefined && /规章|制度/.test(plain)) return null;
   return { choice: place ?? null, ...(place === undefined ? { score: 3 } : {}) };
 }
 

@@ -45,6 +45,8 @@ const enCases = byCases(
     },
     {
       says: /\b(?:renewal (?:term|period)s?|additional (?:term|period)s?|successive (?:\w+[- ]){0,3}(?:term|period|year)s?)\b/i,
+      // "at the end of any renewal term" speaks of one that another clause grants.
+      not: /\b(?:any|such|each|applicable|current) renewal (?:term|period)\b/i,
       score: 4,
       read: optional,
     },
@@ -54,6 +56,8 @@ const enCases = byCases(
 
 const en: KindRules['en'] = (sentence, next) => {
   const { plain, heading } = sentence;
+  // A heading names the clause; what it says stands below.
+  if (plain === heading && durationsOf(plain).length === 0) return null;
   const subject = new RegExp(DEAL, 'i');
   if (!/\brenew|\brolls? over\b|\bextend|\bextension|\bsuccessive|\badditional (?:term|period)/i.test(plain))
     return null;

@@ -1,4 +1,4 @@
-import { byCases, type Duration, durationsOf, type Found, isBlank, type KindRules, stated } from '../rule.ts';
+import { byCases, type Duration, durationsOf, type Found, type Hit, isBlank, type KindRules, stated } from '../rule.ts';
 
 const DEAL =
   '(?:agreement|contract|license|lease|sublease|engagement|employment|facility|commitment|services agreement)';
@@ -59,6 +59,10 @@ function length({ plain, match }: Found) {
   return null;
 }
 
+function numberOnly(read: Partial<Hit> | null): Partial<Hit> | null {
+  return read?.basis === 'stated' ? read : null;
+}
+
 const en = byCases(
   [
     {
@@ -72,7 +76,7 @@ const en = byCases(
     },
     {
       says: new RegExp(
-        String.raw`\b(?:this|the|such) (?:\w+ ){0,2}${DEAL}\b(?:[^;]{0,80}?\b(?:granted|herein|hereof|hereunder)\b[^;]{0,20}?)?(?:, [^;]{0,160}?,)?[^;,]{0,50}?\b(?:remains?|continues?|be|is|have|has|commences?|begins?|becomes?)\b[^;]{0,80}?\b(?:in (?:full )?(?:force|effect)|(?:initial )?term|effective|commenc\w+|begin\w*|continu\w+)\b`,
+        String.raw`\b(?:this|the|such) (?:\w+ ){0,2}${DEAL}\b(?:[^;]{0,80}?\b(?:granted|herein|hereof|hereunder)\b[^;]{0,20}?)?(?:, [^;]{0,160}?,)?[^;,]{0,50}?\b(?:remains?|continues?|be|is|have|has|commences?|begins?|becomes?|became)\b[^;]{0,80}?\b(?:in (?:full )?(?:force|effect)|(?:initial )?term|effective|commenc\w+|begin\w*|continu\w+)\b`,
         'i',
       ),
       not: /\bamend\w*|\bsurviv|\bmodif\w+|\bin full force and effect\b(?![^;]{0,40}\b(?:until|for))|\binvalid|\bunenforceab|\bthis section\b|\bupon (?:the )?(?:termination|expiration)\b|\bbenefits? under\b/i,
@@ -125,15 +129,21 @@ const en = byCases(
     },
     {
       says: /\b(?:for|have|with) (?:a|an|the) (?:initial |original |fixed )?(?:term|period|duration) (?:of|commencing|beginning|equal)\b/i,
-      not: /\b(?:warrant|confidential|compete|sever|salary|notice|cure|restricted period|transition|409A|suspension|retir\w+|directly or indirectly|surviv\w+|renew(?:al|ed)|extension|payment|invoice|insurance|not (?:less|exceed)|after (?:the )?(?:termination|expiration)|following (?:the )?(?:termination|date)|disclos|solicit|interest|defect)/i,
+      not: /\b(?:warrant|confidential|compet|sever|salary|notice|cure|restricted period|transition|409A|suspension|retir\w+|directly or indirectly|surviv\w+|renew(?:al|ed)|extension|payment|invoice|insurance|not (?:less|exceed)|after (?:the )?(?:termination|expiration)|following (?:the )?(?:termination|date)|disclos|solicit|interest|defect)/i,
       score: 6,
       read: (found) => (new RegExp(String.raw`\b${DEAL}\b|\bemploy`, 'i').test(found.plain) ? length(found) : null),
     },
     {
       says: /\b(?:initial term|employment term|employment period|term of employment|license term|"term"|"initial term")\b[^;]{0,120}?\b(?:shall|is|means|will|commenc\w+|begin\w*|for)\b/i,
-      not: /\bduring the\b(?![^;]{0,200}\b(?:commenc|begin))|\brenewal term\b[^;]{0,40}\bshall\b/i,
+      not: /\bduring (?:the|any|each|such)\b(?![^;]{0,200}\b(?:commenc|begin))|\brenewal term\b[^;]{0,40}\bshall\b/i,
       score: 8,
-      read: length,
+      // "After the Initial Term, this Agreement renews each year" says what follows it.
+      read: (found) =>
+        /\b(?:after|following|expiration of|end of) the (?:initial|employment|license) (?:term|period)\b/i.test(
+          found.plain,
+        )
+          ? numberOnly(length(found))
+          : length(found),
     },
     {
       says: /\b(?:employ(?:s|ed)?|engages?|retains?|hires?)\b[^;]{0,200}\bfor (?:a|an|the) (?:\w+ ){0,2}(?:term|period)\b/i,
@@ -143,7 +153,8 @@ const en = byCases(
     },
     {
       says: /\b(?:perpetual|in perpetuity)\b[^;]{0,200}\blicen[sc]e\b|\blicen[sc]e\b[^;]{0,120}\b(?:perpetual|in perpetuity)\b/i,
-      not: /\bterminat/i,
+      // What is licensed for good in something delivered or given back is no term of the contract.
+      not: /\bterminat|\b(?:deliverables?|work product|feedback|suggestions?|pre-?existing|background)\b/i,
       score: 4,
       read: () => ({ basis: 'indefinite' }),
     },
@@ -228,7 +239,7 @@ const zh = byCases(
 export const term: KindRules = {
   kind: 'term',
   about:
-    /\bruns?\b|\blasts?\b|\bduration\b|advances?\b|line of credit|expires?\b|terminate on|end on|at[- ]will|\bterm\b|\bperiod\b|in force|force and effect|in (?:full )?effect|effective|perpetual|perpetuity|(?:termination|maturity|expiration|expiry) date|complet|期限|有效期|生效|工期|聘期|年限|期间|期(?:为|自|:)/i,
+    /\bcommenc|\bcontinues? (?:in|until)\b|\bruns?\b|\blasts?\b|\bduration\b|advances?\b|line of credit|expires?\b|terminate on|end on|at[- ]will|\bterm\b|\bperiod\b|in force|force and effect|in (?:full )?effect|effective|perpetual|perpetuity|(?:termination|maturity|expiration|expiry) date|complet|期限|有效期|生效|工期|聘期|年限|期间|期(?:为|自|:)/i,
   en,
   zh,
 };

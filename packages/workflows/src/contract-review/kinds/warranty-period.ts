@@ -10,9 +10,13 @@ const LEAD =
 const OTHER =
   /\b(?:notif\w+|notice|respond|pay\w*|invoice|refund|cure)\b[^.;]{0,20}\bwithin\b[^.;]{0,20}$|\b(?:efforts?|supply|correct\w*|respond\w*|commence)\b[^.;]{0,60}\bwithin\b[^.;]{0,20}$/i;
 
+/** How soon after being told, not how long it is promised. */
+const ON_NOTICE =
+  /^\W{0,3}(?:of|after|from|following) (?:the )?(?:receiving|receipt of|being|date of receipt|(?:\w+ )?(?:notice|notification|request|claim))\b/i;
+
 function period({ plain, next }: Found) {
   const found = durationsOf(plain).find(
-    ({ before, after }) => !OTHER.test(before) && (LEAD.test(before) || START.test(after)),
+    ({ before, after }) => !OTHER.test(before) && !ON_NOTICE.test(after) && (LEAD.test(before) || START.test(after)),
   );
   if (found !== undefined)
     return QUALITY.test([plain, ...next.slice(0, 2).map((sentence) => sentence.plain)].join(' ')) ||
@@ -28,6 +32,9 @@ function period({ plain, next }: Found) {
 function conditional({ plain }: Found) {
   return QUALITY.test(plain) ? { basis: 'reference' as const } : null;
 }
+
+const PROMISED_THEN =
+  /^(?:during|within|throughout|for) (?:that|this|such) (?:time|period)\b[^;]{0,120}\b(?:warrants?|guarantees?|free (?:from|of) defects|perform|conform|repair|replace)\b/i;
 
 const WARRANTS = /\bwarrant(?:s|ed|y|ies)?\b|\bguarantee[sd]?\b/i;
 const en = byCases(
@@ -57,6 +64,13 @@ const en = byCases(
       not: /\brepresents? and warrants?\b|\bduring the warranty period\b/i,
       score: 6,
       read: conditional,
+    },
+    {
+      // The period stands before the promise: "Cover runs for a year from delivery. During that time the seller warrants …"
+      says: /\b(?:days?|months?|years?)\b/i,
+      not: /\b(?:terminat\w+|renew\w*|notice|confidential\w*|pay(?:s|able|ment)?)\b/i,
+      score: 6,
+      read: (found) => (PROMISED_THEN.test(found.next[0]?.plain ?? '') ? period(found) : null),
     },
   ],
   /\bwarrant(?:y|ies)\b/i,
@@ -98,7 +112,7 @@ const zh = byCases(
 export const warrantyPeriod: KindRules = {
   kind: 'warranty_period',
   about:
-    /warrant|(?:will|shall) (?:\w+ )?(?:perform|conform|operate)|guarante|defect|质保|保修|质量保证|保质|维保|缺陷责任|包修/i,
+    /(?:days|months?|years?)\b|warrant|(?:will|shall) (?:\w+ )?(?:perform|conform|operate)|guarante|defect|质保|保修|质量保证|保质|维保|缺陷责任|包修/i,
   en,
   zh,
 };
