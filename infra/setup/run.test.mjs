@@ -31,7 +31,7 @@ test('a command past its deadline is ended together with its children', async ()
   const result = await runCommand('sh', ['-c', 'sleep 30 & echo started; wait'], { deadlineMs: 300 });
   expect(result).toMatchObject({ ok: false, stdout: 'started\n' });
   expect(result.output).toMatch(/stopped after 0 s/);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(performance.now() - startedAt).toBeLessThan(25_000);
 });
 
 test('a missing program is a result, not an exception', async () => {

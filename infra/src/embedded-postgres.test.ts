@@ -11,7 +11,7 @@ let dir: string;
 let server: PostgresServer;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'embedded-launcher-'));
-  server = await startEmbeddedPostgres({ dir, idleInTransactionMs: 1_000 });
+  server = await startEmbeddedPostgres({ dir, idleInTransactionMs: 5_000 });
 });
 afterAll(async () => {
   await server.stop();

@@ -258,7 +258,7 @@ describe.each(BACKENDS)('search on %s', (backend) => {
       url: at.url,
       applicationName: 'test',
       poolSize: 2,
-      queryTimeoutMs: 2_000,
+      queryTimeoutMs: 5_000,
     });
     const counted = () =>
       at.admin.query<{ vectors: number }>(
@@ -280,7 +280,7 @@ describe.each(BACKENDS)('search on %s', (backend) => {
     await embedder.settled();
     expect(errors).toMatchObject([{ message: 'no room' }]);
     expect((await counted()).rows[0]?.vectors).toBeGreaterThan(0);
-    await replaceBuild('PERFORM pg_sleep(2.5); RETURN knowledge.build_quickly($1);');
+    await replaceBuild('PERFORM pg_sleep(6); RETURN knowledge.build_quickly($1);');
     embedder.poke();
     await embedder.settled();
     await embedder.stop();

@@ -27,7 +27,7 @@ test('bytes, headers and subject are kept, once; the original ends only when the
     publisher,
     consumer: workConsumer('analyzer'),
     source: '/test',
-    timeoutMs: 400,
+    timeoutMs: 3_000,
   };
   const taken: PulledMessage[] = [];
   const loop = new PullLoop(bus, {

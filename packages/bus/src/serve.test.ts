@@ -19,7 +19,7 @@ afterAll(() => broker[Symbol.asyncDispose]());
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const bytes = (value: string) => new TextEncoder().encode(value);
-const ask = (timeoutMs = 2_000) => request(worker, 'claim.analyzer', bytes('?'), { timeoutMs });
+const ask = (timeoutMs = 30_000) => request(worker, 'claim.analyzer', bytes('?'), { timeoutMs });
 
 test('nobody there, no answer, no permission and no connection are told apart', async () => {
   await expect(ask()).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
@@ -85,13 +85,13 @@ test('an endpoint answers each tenant under its own subject; errors travel with 
   const call = (taskId: string) => callEndpoint(tenant, TaskCancel, 'acme', { taskId }, { source: '/tenants/acme' });
   expect(await call('t1')).toEqual({ taskId: 't1', state: 'failed', changed: true });
   await expect(call('gone')).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'no task gone of acme' });
-  const reply = await request(tenant, 'ctl.acme.task.cancel', bytes('{"p":'), { timeoutMs: 1_000 });
+  const reply = await request(tenant, 'ctl.acme.task.cancel', bytes('{"p":'), { timeoutMs: 30_000 });
   expect(JSON.parse(text(reply)).data).toMatchObject({ ok: false, error: { code: 'UNPARSEABLE' } });
   const body = { specversion: '1.0', id: 'x', source: 'x', type: 'task.cancel.v1', time: new Date().toISOString() };
   const foreign = bytes(
     JSON.stringify({ ...body, datacontenttype: 'application/json', tenantid: 'globex', data: { taskId: 't1' } }),
   );
-  const mismatch = await request(tenant, 'ctl.acme.task.cancel', foreign, { timeoutMs: 1_000 });
+  const mismatch = await request(tenant, 'ctl.acme.task.cancel', foreign, { timeoutMs: 30_000 });
   expect(JSON.parse(text(mismatch)).data.error.code).toBe('TENANT_MISMATCH');
   await served.stop();
 });
@@ -107,7 +107,7 @@ test('two replicas share a queue; requestMany collects and tolerates nobody', as
   );
   await Promise.all(gateways.map((bus) => bus.flush()));
   const tenant = await broker.connect({ kind: 'tenant', tenantId: 'acme' });
-  const got = await requestMany(tenant, 'qry.acme.task.get', bytes(''), { timeoutMs: 300 });
+  const got = await requestMany(tenant, 'qry.acme.task.get', bytes(''), { timeoutMs: 2_000 });
   expect([got.map(text), answers]).toEqual([['one'], 1]);
   await Promise.all(serving.map((served) => served.stop()));
   expect(await requestMany(tenant, 'qry.acme.task.get', bytes(''), { timeoutMs: 300 })).toEqual([]);

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 function guard(options: Partial<FetchOptions> = {}) {
-  const guarded = createGuardedFetch({ source: 'test', maxBytes: 100_000, timeoutMs: 5_000, ...options });
+  const guarded = createGuardedFetch({ source: 'test', maxBytes: 100_000, timeoutMs: 20_000, ...options });
   open.push(guarded);
   return (url: string, request: Partial<FetchRequest> = {}) =>
     guarded.fetch(new URL(url), { signal: new AbortController().signal, ...request });
