@@ -86,14 +86,20 @@ describe('bad input: 4xx, a code, the field, and nothing written', () => {
 });
 
 test.each([
-  ['no header', {}],
-  ['a key nobody has', { authorization: 'Bearer csk_test_nobody' }],
-  ['another scheme', { authorization: 'Basic YWNtZTphY21l' }],
-])('%s → 401', async (_name, headers) => {
+  ['no header', {}, 'no API key was sent'],
+  [
+    'a key nobody has',
+    { authorization: 'Bearer csk_test_nobody' },
+    'this API key is not known here, or no longer good',
+  ],
+  ['another scheme', { authorization: 'Basic YWNtZTphY21l' }, 'what was sent is no API key'],
+  ['a word that is no key', { authorization: 'Bearer secret' }, 'what was sent is no API key'],
+])('%s → 401', async (_name, headers, title) => {
   for (const path of ['/v1/tasks', '/v1/tasks/x', '/v1/tasks/x/events']) {
     const response = await fetch(`${world.url()}${path}`, { headers });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await response.json()).toMatchObject({ code: 'UNAUTHORIZED', title });
   }
 });
 

@@ -49,7 +49,12 @@ describe('filters', () => {
     expect(toLetterQuery({ since: '2h', olderThan: '2026-03-02' }, now)).toEqual({
       ...{ since: '2026-03-02T10:00:00.000Z', until: '2026-03-02' },
     });
-    expect(() => toLetterQuery({ since: 'yesterday' }, now)).toThrow(/no time/);
+    expect(() => toLetterQuery({ since: 'yesterday' }, now)).toThrow(
+      expect.objectContaining({
+        message: '"yesterday" is no time',
+        details: expect.objectContaining({ where: '--since', remedy: expect.stringContaining('how long ago (90s, ') }),
+      }),
+    );
   });
 
   test('or a letter must be given, not both, and everything must be said', () => {

@@ -72,5 +72,5 @@ export async function collectLetters(client: Client, query: LetterQuery): Promis
 
 function toMoment(text: string, where: string, now: number): string {
   if (/^[0-9.]+(ms|s|m|h|d)$/.test(text)) return new Date(now - parseDuration(text, where)).toISOString();
-  return parseTime(text, where);
+  return parseTime(text, where, 'how long ago (90s, 10m, 2h, 1d), ');
 }

@@ -13,7 +13,7 @@ export function showExplanation(terminal: Terminal, explanation: Explanation): v
   out(`  because  ${why.because}`);
   if (why.toDo !== null) out(`  ${style('bold', 'to do')}    ${why.toDo}`);
   out(`  saw      knowledge valid at ${task.pin.validAt}, revision ${task.pin.revision}`);
-  showMarks(terminal, task.marks);
+  showMarks(terminal, task.marks, 9);
   showSteps(terminal, explanation);
   showEvidence(terminal, explanation);
   showDisputes(terminal, explanation);

@@ -40,11 +40,11 @@ export function showTask(terminal: Terminal, task: TaskView): void {
   out(findMarkdown(task.result) ?? JSON.stringify(task.result, null, 2));
 }
 
-/** What the answer rests on and no longer stands, with the way to look. */
-export function showMarks({ out, style }: Terminal, marks: TaskView['marks']): void {
+/** What the answer rests on and no longer stands, with the way to look. `width`: of the column of heads that it stands in. */
+export function showMarks({ out, style }: Terminal, marks: TaskView['marks'], width = 11): void {
   for (const { cause, kind, since } of marks ?? [])
     out(
-      `  ${style('yellow', 'in doubt')}   it rests on ${cause}, ${kind} at revision ${since}: slate fact history ${cause.slice(0, cause.lastIndexOf('@'))}`,
+      `  ${style('yellow', 'in doubt'.padEnd(width))}it rests on ${cause}, ${kind} at revision ${since}: slate fact history ${cause.slice(0, cause.lastIndexOf('@'))}`,
     );
 }
 

@@ -55,6 +55,13 @@ describe('the nearest fact is no answer', () => {
   ])('%s → not known', (question) => expect(told(question)).toEqual(['not_known']));
 });
 
+test.each([
+  ['How did it change?', EN, '“it”: the knowledge base holds nothing that answers it.'],
+  ['股票有什么变化？', ZH, '知识库中没有能回答的内容。'],
+])('%s → no blank and no empty brackets where the question is about no time', (question, facts, said) => {
+  expect(answerFrom(question, facts).answer.markdown).toContain(said);
+});
+
 test('a number that a rule begins at makes no plain no of it', () => {
   expect(told('May employees accept gifts?')).toEqual(['answered', '50 EUR']);
   expect(told('May employees accept gifts worth more than EUR 50?')).toEqual(['answered', '50 EUR no']);

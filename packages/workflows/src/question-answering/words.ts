@@ -34,7 +34,8 @@ const EN: Words = {
   },
   why: ({ why, question, period }) => {
     const asked = `“${question}”`;
-    const when = period === null ? '' : ` ${EN.held(period)}`;
+    const held = period === null ? '' : EN.held(period);
+    const when = held === '' ? '' : ` ${held}`;
     return {
       no_evidence: `${asked}: the knowledge base holds nothing that answers it${when}.`,
       needs_unknown: `${asked}: it needs an answer that is not known.`,
@@ -69,7 +70,8 @@ const ZH: Words = {
   },
   why: ({ why, question, period }) => {
     const asked = `“${question}”`;
-    const when = period === null ? '' : `（${ZH.held(period)}）`;
+    const held = period === null ? '' : ZH.held(period);
+    const when = held === '' ? '' : `（${held}）`;
     return {
       no_evidence: `${asked}：知识库中没有能回答的内容${when}。`,
       needs_unknown: `${asked}：所依赖的答案未知。`,

@@ -62,7 +62,8 @@ export function openApiKeys(database: Database): ApiKeys {
 /** The key of an `Authorization` header. Throws `UNAUTHORIZED`. */
 export function readBearer(authorization: string | undefined): string {
   const [, key] = /^Bearer +([\x21-\x7e]{8,512})$/i.exec(authorization ?? '') ?? [];
-  if (key === undefined) throw refused('no API key was sent');
+  if (key === undefined)
+    throw refused(authorization === undefined ? 'no API key was sent' : 'what was sent is no API key');
   return key;
 }
 
