@@ -43,17 +43,30 @@ describe.each(documents)('$name', ({ name, text }) => {
   });
 });
 
+test('the two READMEs have the same sections and show the same commands in the same order', () => {
+  const [english, chinese] = ['README.md', 'README.zh.md'].map((name) => {
+    const { text = '' } = documents.find((each) => each.name === name) ?? {};
+    return {
+      blocks: [...text.matchAll(/^(?:## |```(?=[a-z]))(\w*)/gm)].map(([mark]) => (mark.startsWith('##') ? '##' : mark)),
+      commands: commandLines(text).map((words) => toPath(words).join(' ')),
+    };
+  });
+  expect(chinese).toEqual(english);
+  expect(english?.commands).toContain('workflow list');
+});
+
 test('the check finds what is wrong, and something to check', () => {
   expect(isKnown(['task', 'vanish'])).toBe(false);
   expect(isKnown(['task', 'list', '--no-such-option'])).toBe(false);
   expect(documents.flatMap(({ text }) => commandLines(text)).length).toBeGreaterThan(30);
 });
 
-/** What follows `slate` in each line of shell code. */
+/** What follows `slate` wherever a command begins in shell code: a line, a loop's body, a substitution. */
 function commandLines(text: string): string[][] {
   return [...text.matchAll(/```sh\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.replaceAll('\\\n', ' ').split('\n'))
-    .flatMap((line) => /^(?:\$ )?(?:npx (?:-s )?)?slate (.*)$/.exec(line.replace(/\s#.*$/, ''))?.[1] ?? [])
+    .flatMap((line) => line.replace(/\s#.*$/, '').split(/;|&&|[$<]\(|\bdo\b/))
+    .flatMap((part) => /^\s*(?:\$ )?(?:npx (?:-s )?)?slate ([^)]*)/.exec(part)?.[1] ?? [])
     .map(
       (rest) =>
         rest
@@ -61,6 +74,16 @@ function commandLines(text: string): string[][] {
           ?.trim()
           .split(/\s+/) ?? [],
     );
+}
+
+/** The words that name the command, without its arguments and options. */
+function toPath(words: readonly string[]): readonly string[] {
+  const path: string[] = [];
+  for (let command: Command | undefined = program; command !== undefined; ) {
+    command = command.commands.find((each) => each.name() === words[path.length]);
+    if (command !== undefined) path.push(command.name());
+  }
+  return path;
 }
 
 function isKnown(words: readonly string[]): boolean {
