@@ -2,6 +2,7 @@ import type { Client } from '@cleanslate/client';
 import { type FactView, isAppError } from '@cleanslate/contracts';
 import type { Outcome, Violation } from './compare.ts';
 import { fingerprintOf, type Question, type QuestionSet } from './question-set.ts';
+import { says, saysOtherNumber, toldBy } from './said.ts';
 
 export type Asked = Outcome & {
   /** Hits, best first. */
@@ -119,9 +120,17 @@ async function checkAnswer(
   const { taskId } = await client.submit({ workflow: 'question-answering', input: { question }, ...pin });
   const task = await client.result(taskId);
   if (task.state !== 'completed') return [`task ${taskId} ${task.state}: ${task.error?.code ?? 'no code'}`];
+  const why: string[] = [];
   const text = JSON.stringify(task.result);
-  if (erased.some((each) => text.includes(JSON.stringify(each).slice(1, -1)))) told.push('erased');
-  return answer
-    .filter((each) => !text.includes(JSON.stringify(each).slice(1, -1)))
-    .map((each) => `the answer of task ${taskId} does not say "${each}"`);
+  if (erased.some((each) => text.includes(JSON.stringify(each).slice(1, -1)))) {
+    told.push('erased');
+    why.push(`erased: in the answer of task ${taskId}`);
+  }
+  const texts = toldBy(task.result);
+  for (const wanted of answer.filter((each) => !says(texts, each))) {
+    const other = saysOtherNumber(texts, wanted);
+    if (other) told.push('changed_number');
+    why.push(`the answer of task ${taskId} ${other ? 'says another number than' : 'does not say'} "${wanted}"`);
+  }
+  return why;
 }
