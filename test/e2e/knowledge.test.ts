@@ -2,6 +2,7 @@ import { Publisher } from '@cleanslate/bus';
 import { encodeMessage, KnowledgePropose, KnowledgeSettle, subjects } from '@cleanslate/contracts';
 import { type Platform, startPlatform } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { slate } from '../fixtures/slate.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -156,4 +157,19 @@ it('C19: gateway and maintainer whose embedding model is another than the stored
 }, async () => {
   for (const name of ['gateway', 'knowledge-maintainer'] as const)
     await expect(platform.start(name, { EMBEDDING_DIMENSION: '128' })).rejects.toThrow(/slate fact reembed/);
+});
+
+it('C19: a gateway that runs while the knowledge base is moved asks in the new space, without a restart', {
+  timeout: 120_000,
+}, async () => {
+  const client = await platform.client('acme');
+  const move = async (dimension: number) => {
+    const target = ['--model', 'hashed', '--dimension', `${dimension}`, '--drop-retired'];
+    expect(await slate(platform, 'fact', 'reembed', ...target)).toMatchObject({ code: 0 });
+  };
+  const askSpace = async () => (await client.facts.search({ query: 'when is an invoice payable' })).space;
+  await move(256);
+  expect(await askSpace()).toBe('hashed/256/words+grams-1');
+  await move(384);
+  expect(await askSpace()).toBe('hashed/384/words+grams-1');
 });

@@ -18,5 +18,6 @@ export { offlineModel } from './chat/offline.ts';
 export { estimateTokens, type TokenEstimate } from './chat/tokens.ts';
 export { defineTool, type ModelTool, type RefusedTool, type ToolRequest } from './chat/tool.ts';
 export { type EmbeddingProvider, type EmbeddingSpace, toUnitVector } from './embeddings/embedding-space.ts';
+export { embeddingsOf, followSpace, type KeptSpace, type SpaceFollower } from './embeddings/follow-space.ts';
 export { hashedEmbeddings } from './embeddings/hashed.ts';
 export { createEmbeddings, type EmbeddingSettings, embeddingConfig } from './embeddings/provider.ts';

@@ -4,8 +4,8 @@ import { type Database, hasTenant, type Tx, withTransaction } from '@cleanslate/
 
 /** The gateway's only way to the database: read-only, one tenant at a time. */
 export type Ledger = {
-  /** What queries are embedded with; null searches by words alone. */
-  readonly embeddings: EmbeddingProvider | null;
+  /** What queries are embedded with at this moment; null searches by words alone. */
+  readonly findEmbeddings: (() => Promise<EmbeddingProvider>) | null;
   /** Told of each search before it is answered. */
   readonly onSearch: (tenantId: string, query: string) => void;
   /** Runs `work` in a read-only transaction that sees this tenant's rows only. Throws `UNKNOWN_TENANT`, `DATABASE_UNAVAILABLE`. */
@@ -17,13 +17,13 @@ const SEEN_MS = 5_000;
 
 export function openLedger(
   database: Database,
-  embeddings: EmbeddingProvider | null = null,
+  findEmbeddings: Ledger['findEmbeddings'] = null,
   onSearch: Ledger['onSearch'] = () => undefined,
 ): Ledger {
   // Tenants come and go rarely: one that was seen is not looked up again for a moment.
   const seen = new Map<string, number>();
   return {
-    embeddings,
+    findEmbeddings,
     onSearch,
     read: (tenantId, work) =>
       withTransaction(database, { role: 'cleanslate_gateway', tenantId, readOnly: true }, async (tx) => {

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { Publisher } from '@cleanslate/bus';
-import { createEmbeddings } from '@cleanslate/llm';
+import { createEmbeddings, followSpace } from '@cleanslate/llm';
 import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime';
 import { gatewayConfig } from './config.ts';
-import { guardSpace } from './guard-space.ts';
+import { guardSpace, readSpaces } from './guard-space.ts';
 import { openApiKeys } from './http/api-keys.ts';
 import { closeHttp, createHttpServer } from './http/server.ts';
 import { openSessions } from './http/session.ts';
@@ -27,7 +27,14 @@ await runService({
     const bus = await connectServiceBus(context, { kind: 'gateway' });
     const publisher = new Publisher(bus);
     const counters = gatewayMetrics(metrics);
-    const ledger = openLedger(database, embeddings, counters.searched);
+    const follow = followSpace(embeddings, config, ({ space }) =>
+      logger.warn(
+        { space },
+        'the knowledge base was moved to a space that these settings can not embed: restart with its',
+      ),
+    );
+    const findEmbeddings = async () => await follow(await readSpaces(database));
+    const ledger = openLedger(database, findEmbeddings, counters.searched);
     const checks = readyChecks(bus, database);
     const draining = new AbortController();
     const queries = serveQueries(bus, ledger, { onError: counters.queryFailed });

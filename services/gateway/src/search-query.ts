@@ -4,23 +4,24 @@ import { resolvePin } from './fact-queries.ts';
 import type { Ledger } from './ledger.ts';
 
 type Request = RequestOf<typeof FactSearch>;
-/** The query in the configured space; null where only words are searched. */
+/** The query in one space; null where only words are searched. */
 export type QueryVector = { readonly space: string; readonly values: Float32Array; readonly rankWeight: number } | null;
 
 const EMBED_TIMEOUT_MS = 5_000;
 const DEFAULT_LIMIT = 8;
 
 /**
- * Embeds the query before a database connection is taken. While the embedding server is away, a question about now is answered by words alone, and the
+ * Embeds the query, in the space that facts are kept in now, before the connection for the answer is taken. While the embedding server is away, a question about now is answered by words alone, and the
  * answer says so; a pinned one is refused (`EMBEDDINGS_UNAVAILABLE`): it must give the same hits each time.
  */
 export async function embedQuery(
-  { embeddings, onSearch }: Ledger,
+  { findEmbeddings, onSearch }: Ledger,
   request: Request,
   tenantId: string,
 ): Promise<QueryVector> {
   onSearch(tenantId, request.query);
-  if (embeddings === null) return null;
+  if (findEmbeddings === null) return null;
+  const embeddings = await findEmbeddings();
   try {
     const [values] = await embeddings.embed([request.query], AbortSignal.timeout(EMBED_TIMEOUT_MS));
     return values ? { space: embeddings.space.id, values, rankWeight: embeddings.rankWeight } : null;

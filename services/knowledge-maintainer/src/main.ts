@@ -1,5 +1,5 @@
 import { HOUR_MS } from '@cleanslate/contracts';
-import { createEmbeddings } from '@cleanslate/llm';
+import { createEmbeddings, embeddingsOf } from '@cleanslate/llm';
 import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime';
 import { checkKnowledgeAge } from './check-age.ts';
 import { maintainerConfig } from './config.ts';
@@ -19,10 +19,7 @@ await runService({
       database,
       embeddings: await createEmbeddings(config),
       // The same server and key; where the model is another one's, that is said.
-      follow: async ({ model, dimension }) =>
-        model === 'hashed' || config.EMBEDDING_URL !== undefined
-          ? await createEmbeddings({ ...config, EMBEDDING_MODEL: model, EMBEDDING_DIMENSION: dimension })
-          : undefined,
+      follow: (space) => embeddingsOf(config, space),
       onError: (error) => logger.warn({ err: error }, 'embeddings'),
     });
     await embedder.open();

@@ -1,4 +1,4 @@
-import { createEmbeddings } from '@cleanslate/llm';
+import { createEmbeddings, followSpace } from '@cleanslate/llm';
 import { runReadingWorkerService } from '@cleanslate/runtime';
 import { retrieverConfig } from './config.ts';
 import { executors } from './handlers/index.ts';
@@ -18,9 +18,15 @@ if (process.argv.includes('--check-sources')) {
     config: retrieverConfig,
     executors: async (database, { config, logger, metrics, stack }) => {
       const embeddings = await createEmbeddings(config);
-      const embed = embedQuery(database, embeddings, logger);
+      const follow = followSpace(embeddings, config, ({ space }) =>
+        logger.warn(
+          { space },
+          'the knowledge base was moved to a space that these settings can not embed: restart with its',
+        ),
+      );
+      const embed = embedQuery(database, follow, logger);
       const { hooks, watch } = countQuestions(metrics);
-      const knowledge = knowledgePort(database, embed, embeddings.space.id);
+      const knowledge = knowledgePort(database, embed, follow);
       const sources = await openRetrieverSources({
         ...{ file: config.SOURCES_FILE, env, embeddings, knowledge },
         logger,

@@ -58,7 +58,7 @@ export function addReembed(fact: Command, context: CommandContext): void {
     if (report.dropped > 0) out(`${report.dropped} vectors of retired spaces deleted`);
     const settings = `EMBEDDING_MODEL=${model} EMBEDDING_DIMENSION=${dimension}${url ? ` EMBEDDING_URL=${url}` : ''}`;
     note(
-      `now restart gateway and knowledge-maintainer with ${settings}; of a local stack: slate down, then ${settings} slate up`,
+      `what runs follows${url ? ' where its EMBEDDING_URL has that model' : ''}; whatever starts from now on needs ${settings}; of a local stack: slate down, then ${settings} slate up`,
     );
   });
 }

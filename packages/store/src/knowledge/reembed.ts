@@ -26,8 +26,8 @@ const INDEX_FROM = 20_000;
 const DROP_BATCH = 5_000;
 
 /**
- * Fills a space with vectors of every version while the old one is read and written, then makes it the active one. Readers stay in the space they are
- * configured for until they are restarted. Can be repeated after a crash: what is embedded is kept.
+ * Fills a space with vectors of every version while the old one is read and written, then makes it the active one. Services follow
+ * where their settings reach its model; others stay in the space they are configured for. Can be repeated after a crash: what is embedded is kept.
  */
 export async function reembed(
   database: Database,
@@ -52,7 +52,7 @@ export async function reembed(
     await lockKnowledge(tx);
     await switchSpace(tx, id);
   });
-  // What was written meanwhile; from now on the restarted maintainer does it.
+  // What was written meanwhile; from now on the maintainer that follows does it.
   await catchUp();
   let dropped = 0;
   for (let gone = DROP_BATCH; options.dropRetired && gone === DROP_BATCH; dropped += gone)

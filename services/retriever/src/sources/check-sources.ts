@@ -1,4 +1,4 @@
-import { createEmbeddings } from '@cleanslate/llm';
+import { createEmbeddings, followSpace } from '@cleanslate/llm';
 import { parseConfig, toSafeError } from '@cleanslate/runtime';
 import { openDatabase } from '@cleanslate/store';
 import { retrieverConfig } from '../config.ts';
@@ -32,10 +32,9 @@ export async function checkSources(env: Env, print: (line: string) => void): Pro
       config.DATABASE_URL === undefined
         ? undefined
         : stack.use(openDatabase({ url: config.DATABASE_URL, applicationName: 'cleanslate-check-sources' }));
+    const follow = followSpace(embeddings, config, () => undefined);
     const knowledge =
-      database === undefined
-        ? undefined
-        : knowledgePort(database, embedQuery(database, embeddings), embeddings.space.id);
+      database === undefined ? undefined : knowledgePort(database, embedQuery(database, follow), follow);
     const sources = stack.use(await openRetrieverSources({ file: config.SOURCES_FILE, env, embeddings, knowledge }));
     const states = await sources.check();
     for (const { name, kind, ok, says } of states) print(`${ok ? 'ok    ' : 'failed'}  ${name} (${kind}): ${says}`);

@@ -1,4 +1,4 @@
-import type { EmbeddingProvider } from '@cleanslate/llm';
+import type { SpaceFollower } from '@cleanslate/llm';
 import type { Logger } from '@cleanslate/runtime';
 import { KNOWLEDGE_SOURCE } from '@cleanslate/sources';
 import { type Database, findSpaces, type StoredSpace, withTransaction } from '@cleanslate/store';
@@ -7,18 +7,15 @@ import type { EmbedQuery } from '../handlers/search.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Questions in the space that facts are kept in; null where nothing is kept in it, so that words alone are searched: that is said in the log, once, where facts are kept in
- * another one. Throws `EMBEDDINGS_UNAVAILABLE`: a pinned question must find the same each time.
+ * Questions in the space that facts are kept in now; null where it can't be followed and nothing is kept in the one configured, so that words alone are searched: that is said in
+ * the log, once. Throws `EMBEDDINGS_UNAVAILABLE`: a pinned question must find the same each time.
  */
-export function embedQuery(
-  database: Database,
-  embeddings: EmbeddingProvider,
-  logger?: Pick<Logger, 'warn'>,
-): EmbedQuery {
-  const { space, rankWeight } = embeddings;
+export function embedQuery(database: Database, follow: SpaceFollower, logger?: Pick<Logger, 'warn'>): EmbedQuery {
   let told = false;
   return async (question, signal) => {
     const spaces = await readSpaces(database);
+    const embeddings = await follow(spaces);
+    const { space, rankWeight } = embeddings;
     if (!spaces.some((stored) => stored.space === space.id)) {
       const kept = findOtherSpace(spaces, space.id);
       if (kept !== null && !told)
@@ -38,8 +35,8 @@ export async function readSpaces(database: Database): Promise<readonly StoredSpa
   return await withTransaction(database, { role: 'cleanslate_retriever', readOnly: true }, findSpaces);
 }
 
-/** The space that facts are kept in, where it isn't the configured one and none is kept in that. */
-export function findOtherSpace(spaces: readonly StoredSpace[], configured: string): string | null {
-  if (spaces.some(({ space }) => space === configured)) return null;
+/** The space that facts are kept in, where questions are asked in another one and none is kept in that. */
+export function findOtherSpace(spaces: readonly StoredSpace[], asked: string): string | null {
+  if (spaces.some(({ space }) => space === asked)) return null;
   return spaces.find(({ state }) => state === 'active')?.space ?? null;
 }

@@ -1,4 +1,5 @@
 import type { Pin } from '@cleanslate/contracts';
+import type { SpaceFollower } from '@cleanslate/llm';
 import type { KnowledgePort, KnowledgeQuestion } from '@cleanslate/sources';
 import { type Database, getLastRevision, searchFacts, type Tx, withTransaction } from '@cleanslate/store';
 import type { EmbedQuery } from '../handlers/search.ts';
@@ -6,8 +7,8 @@ import { findOtherSpace, readSpaces } from './embed-query.ts';
 
 const ROLE = 'cleanslate_retriever';
 
-/** The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a time. `space`: what questions are embedded in. */
-export function knowledgePort(database: Database, embed: EmbedQuery, space: string): KnowledgePort {
+/** The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a time. `follow`: what questions are embedded in. */
+export function knowledgePort(database: Database, embed: EmbedQuery, follow: SpaceFollower): KnowledgePort {
   return {
     search: async (question) => {
       const { tenantId, query, signal } = question;
@@ -30,8 +31,10 @@ export function knowledgePort(database: Database, embed: EmbedQuery, space: stri
     },
     check: async () => {
       const revision = await withTransaction(database, { role: ROLE, readOnly: true }, getLastRevision);
-      const kept = findOtherSpace(await readSpaces(database), space);
-      const lacking = kept === null ? '' : `; searched by words alone: it is kept in ${kept}, not in ${space}`;
+      const spaces = await readSpaces(database);
+      const { space } = await follow(spaces);
+      const kept = findOtherSpace(spaces, space.id);
+      const lacking = kept === null ? '' : `; searched by words alone: it is kept in ${kept}, not in ${space.id}`;
       return `the knowledge base, at revision ${revision}${lacking}`;
     },
   };
