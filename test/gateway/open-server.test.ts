@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { Publisher } from '@cleanslate/bus';
+import { Publisher, serveEndpoint } from '@cleanslate/bus';
+import { KnowledgeLaunder } from '@cleanslate/contracts';
 import { openDatabase, rotateApiKey } from '@cleanslate/store';
 import { type Platform, startPlatform, testApiKey } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -20,7 +21,13 @@ beforeAll(async () => {
   stack.defer(() => database.close());
   const app = createHttpServer({
     ...{ bus, publisher: new Publisher(bus), ledger: openLedger(database), keys: openApiKeys(database) },
-    ...{ submitTimeoutMs: 10_000, maxStreams: 9, maxStreamsPerTenant: 9, drain: new AbortController().signal },
+    ...{
+      submitTimeoutMs: 10_000,
+      controlTimeoutMs: 500,
+      maxStreams: 9,
+      maxStreamsPerTenant: 9,
+      drain: new AbortController().signal,
+    },
     ...{ sessions: openSessions(undefined), rate: { perSecond: 1_000, burst: 1_000 }, origins: new Set<string>() },
     checks: { database: async () => void readyAsked++ },
     recheckMs: 250,
@@ -70,4 +77,31 @@ test('a stream ends soon after its key was revoked, is not opened again with it,
   const kept = readServerSentEvents(other);
   expect((await kept.next()).done).toBe(false);
   await kept.return(undefined);
+});
+
+test('a laundering that takes longer than HTTP waits is told to go on, with where its report will be', async () => {
+  await using maintainer = await platform.broker.connect({ kind: 'knowledge-maintainer' });
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const endless = Promise.withResolvers<never>();
+  const served = serveEndpoint(maintainer, KnowledgeLaunder, '/test', () => {
+    resolve();
+    return endless.promise;
+  });
+  await maintainer.flush();
+  const launder = async (body: object) => {
+    const headers = { authorization: `Bearer ${testApiKey('globex')}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/v1/launderings`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: answer.status, ...((await answer.json()) as { title: string; remedy: string }) };
+  };
+  const told = await launder({});
+  await asked;
+  expect(told).toMatchObject({
+    ...{ status: 503, code: 'REQUEST_TIMEOUT', title: expect.stringContaining('may go on') },
+    remedy: expect.stringMatching(/do not send it again.*GET \/v1\/launderings/),
+  });
+  expect(told.title).not.toContain('ctl.');
+  // A preview is kept nowhere: it is asked for again.
+  expect((await launder({ dryRun: true })).remedy).toContain('send it again later');
+  endless.reject(new Error('the test is over'));
+  await served.stop();
 });

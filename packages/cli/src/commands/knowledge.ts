@@ -1,4 +1,5 @@
 import type { LaunderReport } from '@cleanslate/contracts';
+import { isAppError } from '@cleanslate/contracts';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { inputError } from '../input-error.ts';
@@ -41,7 +42,9 @@ function addLaunder(knowledge: Command, context: CommandContext): void {
     await using client = await openClient(context, tenant);
     const shown =
       report === undefined
-        ? await client.knowledge.launder(dryRun ? { dryRun } : {})
+        ? await client.knowledge.launder(dryRun ? { dryRun } : {}).catch((error) => {
+            throw dryRun ? error : toUnended(error);
+          })
         : (await client.knowledge.reports({ reportId: report }))[0];
     if (shown === undefined)
       throw inputError({
@@ -52,6 +55,13 @@ function addLaunder(knowledge: Command, context: CommandContext): void {
     if (json) return terminal.out(JSON.stringify(shown));
     showReport(terminal, shown);
   });
+}
+
+/** A run that takes longer than anybody waits for its answer goes on: what its user can do is look. */
+export function toUnended(error: unknown): unknown {
+  if (!isAppError(error) || error.code !== 'REQUEST_TIMEOUT') return error;
+  const remedy = 'do not start another one: `slate knowledge reports` shows it once it has ended';
+  return inputError({ code: error.code, what: 'no answer yet: it may go on', where: 'launder', remedy }, error);
 }
 
 type ReportsOptions = CommonOptions & { readonly limit?: number };

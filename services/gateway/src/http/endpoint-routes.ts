@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type Bus, callEndpoint } from '@cleanslate/bus';
-import { AppError, canonicalJson, HTTP_ROUTES, type HttpRoute, mismatch, splitRequest } from '@cleanslate/contracts';
+import {
+  AppError,
+  canonicalJson,
+  type Endpoint,
+  HTTP_ROUTES,
+  type HttpRoute,
+  isAppError,
+  KnowledgeLaunder,
+  mismatch,
+  splitRequest,
+} from '@cleanslate/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Ledger } from '../ledger.ts';
@@ -11,11 +21,17 @@ import { readBody, readFields } from './read-request.ts';
 
 /** Longer than a scheduler takes over its restart, shorter than a proxy waits. */
 const CONTROL_MS = 10_000;
+/** Changes that may take longer than that, and where each is told of when it has ended. */
+const GOES_ON: ReadonlyMap<Endpoint, string> = new Map([
+  [KnowledgeLaunder, 'do not send it again: GET /v1/launderings shows its report once it has ended'],
+]);
 
 export type EndpointRoutesOptions = {
   readonly bus: Bus;
   readonly ledger: Ledger;
   readonly callerOf: (request: FastifyRequest) => Caller;
+  /** How long a change may take before it is said that it goes on. Milliseconds, default 10 s. */
+  readonly controlTimeoutMs?: number | undefined;
 };
 
 /** What answers one route; `requestId` makes a change that is asked for twice the same one. */
@@ -24,7 +40,7 @@ export type Answer = (tenantId: string, data: Record<string, unknown>, requestId
 /** Queries of ours in one transaction here; all else is asked on the bus of whom the catalogue names. */
 export function toAnswer(
   { endpoint }: HttpRoute,
-  { bus, ledger }: Pick<EndpointRoutesOptions, 'bus' | 'ledger'>,
+  { bus, ledger, controlTimeoutMs = CONTROL_MS }: Pick<EndpointRoutesOptions, 'bus' | 'ledger' | 'controlTimeoutMs'>,
 ): Answer {
   if (endpoint.servedBy === 'gateway') {
     const query = findQuery(endpoint);
@@ -33,8 +49,23 @@ export function toAnswer(
   return async (tenantId, data, requestId) => {
     // Nobody else would tell an unknown tenant from one without that task.
     await ledger.read(tenantId, async () => undefined);
-    return await callEndpoint(bus, endpoint, tenantId, data, { source: SOURCE, timeoutMs: CONTROL_MS, requestId });
+    const call = { source: SOURCE, timeoutMs: controlTimeoutMs, requestId };
+    try {
+      return await callEndpoint(bus, endpoint, tenantId, data, call);
+    } catch (error) {
+      throw isAppError(error) && error.code === 'REQUEST_TIMEOUT' ? toUnanswered(error, endpoint, data) : error;
+    }
   };
+}
+
+/** Neither yes nor no: whoever was asked may be at it still. */
+function toUnanswered(cause: AppError, endpoint: Endpoint, data: Record<string, unknown>): AppError {
+  // A preview changes nothing, and is kept nowhere.
+  const remedy = data['dryRun'] === true ? undefined : GOES_ON.get(endpoint);
+  return new AppError('REQUEST_TIMEOUT', 'no answer yet: what was asked for may go on, or not have begun', {
+    ...(remedy === undefined ? {} : { details: { remedy } }),
+    cause,
+  });
 }
 
 /** One route for each line of the contract's list. */

@@ -23,6 +23,8 @@ export type HttpOptions = Omit<SubmitRouteOptions & EventsRoutesOptions, 'caller
   readonly origins: ReadonlySet<string>;
   /** Addresses, ranges or names of proxies that are believed when they say who asks; default none. Separated by commas. */
   readonly trustProxy?: string | undefined;
+  /** How long a change may take. Milliseconds, default 10 s. */
+  readonly controlTimeoutMs?: number | undefined;
   /** As in `/readyz` of the health server, for load balancers that see only this port. */
   readonly checks: ReadyChecks;
   /** Hears of every answered error of our own making (5xx). */
