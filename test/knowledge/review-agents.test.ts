@@ -3,7 +3,7 @@ import type { FactImport, FactView } from '@cleanslate/contracts';
 import type { Executor } from '@cleanslate/runtime';
 import { assertRemembersNothing, fakeStepContext } from '@cleanslate/runtime/testing';
 import { getLastRevision, withTransaction } from '@cleanslate/store';
-import { generateReport, POLICY_SUBJECTS, reviewContract } from '@cleanslate/workflows';
+import { Analysis, ContractReport, generateReport, POLICY_SUBJECTS, reviewContract } from '@cleanslate/workflows';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { retractFact } from '../../services/knowledge-maintainer/src/handlers/retract-fact.ts';
@@ -106,4 +106,34 @@ describe('two commands in both orders give the same', () => {
       decision: 'rework',
     });
   });
+});
+
+test('more policies about one subject than a page holds are all read, compared and validated; what nobody confirmed fills up no more than a page', async () => {
+  const rule = (index: number) =>
+    fact(`many-${String(index).padStart(3, '0')}`, 'max_days', [
+      { value: `${index + 1}`, statement: `Within ${index + 1} days.`, validFrom: null, validUntil: null },
+    ]);
+  await importOf(
+    'initech',
+    'many',
+    Array.from({ length: 450 }, (_, index) => rule(index)),
+  );
+  const facts = Array.from({ length: 20 }, (_, index) => ({ ...rule(index), knowledgeId: `guess-${index}` }));
+  const data = { sourceRef: 'web', sourceType: 'external_source' as const, facts };
+  await importFacts(at.database, { tenantId: 'initech', requestId: 'guesses', data });
+  const pin = {
+    validAt: DATES[1],
+    revision: await withTransaction(at.database, { role: 'cleanslate_retriever' }, getLastRevision),
+  };
+  const found = await retrieve(pin.validAt, { pin }, 'initech');
+  expect(found.map(({ knowledgeId }) => knowledgeId)).toEqual(
+    Array.from({ length: 450 }, (_, index) => rule(index).knowledgeId),
+  );
+  const analysis = Analysis.parse(reviewContract({ text: TEXT, facts: found }));
+  // Sixty days: the rules for up to 59 days are broken.
+  expect([analysis.findings.length, analysis.compliant.length]).toEqual([59, 391]);
+  const { mediaType: _mediaType, ...subject } = document;
+  const report = ContractReport.parse(generateReport(analysis, { document: subject, pin }));
+  const verdict = await validateExecutor(at.database).execute(context('initech'), { document, pin, report });
+  expect(verdict).toMatchObject({ decision: 'pass', reasons: [] });
 });

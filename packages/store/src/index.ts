@@ -94,6 +94,7 @@ export {
   findFactsAt,
   findFactVersions,
   listFactsAt,
+  listPoliciesAt,
 } from './knowledge/find-facts.ts';
 export { findLineages, type VersionName } from './knowledge/find-lineages.ts';
 export {

@@ -56,6 +56,8 @@ export type FactListing = {
   readonly after?: string;
   /** What a person confirmed comes before the rest, so that no number of candidates can crowd it out of the page. Not with `after`. Default false. */
   readonly confirmedFirst?: boolean;
+  /** Only what a person confirmed. Default false. */
+  readonly confirmedOnly?: boolean;
   /** Default 200. */
   readonly limit?: number;
 };
@@ -63,14 +65,30 @@ export type FactListing = {
 /** A page of all facts that hold at the pin, by knowledge id; without what was redacted. */
 export async function listFactsAt(tx: Tx, tenantId: string, pin: Pin, listing: FactListing = {}): Promise<FactView[]> {
   const { idPrefix = '', subjectPrefix = null, after = '', confirmedFirst = false, limit = DEFAULT_LIMIT } = listing;
+  const { confirmedOnly = false } = listing;
   const { rows } = await tx.query<FactRow>(
     `SELECT ${FACT_COLUMNS}, ${DOUBTS} ${FROM_AT_PIN}
      WHERE v.tenant_id = $1 AND v.knowledge_id > $4 AND v.knowledge_id >= $5 AND v.knowledge_id < $5 || $6
        AND ($7::text IS NULL OR (v.subject >= $7 AND v.subject < $7 || $6)) AND ${AT_PIN} AND v.redacted_revision IS NULL
+       ${confirmedOnly ? "AND v.source_type = 'human_confirmed'" : ''}
      ORDER BY ${confirmedFirst ? "v.source_type <> 'human_confirmed', " : ''}v.knowledge_id LIMIT $8`,
     [tenantId, pin.validAt, pin.revision, after, idPrefix, LAST_CHARACTER, subjectPrefix, limit],
   );
   return rows.map(toViewAtPin);
+}
+
+/**
+ * All that a person confirmed about subjects that begin so, however much that is: who compares with policies must not miss one. What others said fills up the
+ * first page of 200, and no more: no number of candidates can crowd a policy out.
+ */
+export async function listPoliciesAt(tx: Tx, tenantId: string, pin: Pin, subjectPrefix: string): Promise<FactView[]> {
+  const facts = await listFactsAt(tx, tenantId, pin, { subjectPrefix, confirmedFirst: true });
+  for (let page = facts; page.length === DEFAULT_LIMIT; facts.push(...page)) {
+    const last = page.at(-1);
+    if (last?.sourceType !== 'human_confirmed') break;
+    page = await listFactsAt(tx, tenantId, pin, { subjectPrefix, confirmedOnly: true, after: last.knowledgeId });
+  }
+  return facts;
 }
 
 /** All versions of a fact, oldest first, also those no longer believed; weight and importance as of the revision. */

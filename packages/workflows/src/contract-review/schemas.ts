@@ -171,14 +171,19 @@ export const ModelPart = z.strictObject({
 });
 export type ModelPart = z.infer<typeof ModelPart>;
 
+/** Comparisons of one review. A base with more policies than that is told that its review is too large; none is left out. */
+const MAX_APPLIED = 1_000;
+/** Of each of fourteen subjects a page of what nobody vouched for. */
+const MAX_UNUSED = 3_000;
+
 /** What the analyzer hands to the generator. */
 export const Analysis = z.strictObject({
   language: Language,
   clauses: z.array(ClauseRecord).max(20).readonly(),
-  findings: z.array(Finding).max(200).readonly(),
-  compliant: z.array(Compliant).max(200).readonly(),
-  policies: z.array(CitedPolicy).max(200).readonly(),
-  unused: z.array(UnusedPolicy).max(600).readonly(),
+  findings: z.array(Finding).max(MAX_APPLIED).readonly(),
+  compliant: z.array(Compliant).max(MAX_APPLIED).readonly(),
+  policies: z.array(CitedPolicy).max(MAX_APPLIED).readonly(),
+  unused: z.array(UnusedPolicy).max(MAX_UNUSED).readonly(),
   suspicious: Suspicious,
   model: ModelPart.optional(),
 });
@@ -215,11 +220,14 @@ export const ContractReport = z.strictObject({
     compliant: z.int().nonnegative(),
     missing: z.array(z.enum(CLAUSE_KINDS)).readonly(),
   }),
-  findings: z.array(Finding).max(200).readonly(),
-  compliant: z.array(Compliant).max(200).readonly(),
-  evidence: z.array(Evidence).max(400).readonly(),
+  findings: z.array(Finding).max(MAX_APPLIED).readonly(),
+  compliant: z.array(Compliant).max(MAX_APPLIED).readonly(),
+  evidence: z
+    .array(Evidence)
+    .max(2 * MAX_APPLIED)
+    .readonly(),
   /** Policies that could not be applied; what they ask for was not checked. */
-  unapplied: z.array(UnusedPolicy).max(600).readonly().default([]),
+  unapplied: z.array(UnusedPolicy).max(MAX_UNUSED).readonly().default([]),
   /** What the contract says on each kind of clause, whether or not a policy asks. */
   clauses: z.array(ClauseRecord).max(20).readonly().default([]),
   suspicious: Suspicious,

@@ -1,11 +1,11 @@
 import { FactView, Pin } from '@cleanslate/contracts';
 import { SANITIZE_LEVELS, type SanitizeLevel, sanitizeEvidence } from '@cleanslate/domain';
 import { defineExecutor, type Executor } from '@cleanslate/runtime';
-import { type Database, listFactsAt, listFactVersions, type Tx, withTransaction } from '@cleanslate/store';
+import { type Database, listFactVersions, listPoliciesAt, type Tx, withTransaction } from '@cleanslate/store';
 import { z } from 'zod';
 
-/** Facts of one subject; a policy set is a page, not a database. */
-const MAX_FACTS = 200;
+/** Versions of one subject, where every version is read to measure. */
+const MAX_VERSIONS = 200;
 
 /**
  * `pin` lets the database leave out what doesn't hold or wasn't believed, before the sanitizer. `all` reads every version there ever was, so that the sanitizer
@@ -46,10 +46,9 @@ async function readFacts(
   input: { reads: (typeof READS)[number]; pin: Pin },
   subject: string,
 ) {
-  const listing = { subjectPrefix: subject, confirmedFirst: true, limit: MAX_FACTS };
-  return input.reads === 'pin'
-    ? await listFactsAt(tx, tenantId, input.pin, listing)
-    : await listFactVersions(tx, tenantId, input.pin.revision, listing);
+  if (input.reads === 'pin') return await listPoliciesAt(tx, tenantId, input.pin, subject);
+  const listing = { subjectPrefix: subject, confirmedFirst: true, limit: MAX_VERSIONS };
+  return await listFactVersions(tx, tenantId, input.pin.revision, listing);
 }
 
 /**

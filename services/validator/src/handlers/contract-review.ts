@@ -1,12 +1,10 @@
 import { DocumentRef, type FactView, Pin, Verdict } from '@cleanslate/contracts';
 import { sanitizeText } from '@cleanslate/domain';
 import { defineExecutor, type Executor } from '@cleanslate/runtime';
-import { type Database, findFactVersions, listFactsAt, withTransaction } from '@cleanslate/store';
+import { type Database, findFactVersions, listPoliciesAt, withTransaction } from '@cleanslate/store';
 import { checkReport, POLICY_SUBJECTS } from '@cleanslate/workflows';
 import { z } from 'zod';
 import { findCitations } from './find-citations.ts';
-
-const MAX_FACTS = 200;
 
 /**
  * Tries to prove the report wrong. The document (by its SHA-256) and the facts (by its own credential) are loaded here, never taken from the report it
@@ -37,7 +35,7 @@ async function readFacts(
   return await withTransaction(database, scope, async (tx) => {
     const facts: FactView[] = [];
     for (const subjectPrefix of Object.values(POLICY_SUBJECTS))
-      facts.push(...(await listFactsAt(tx, tenantId, pin, { subjectPrefix, confirmedFirst: true, limit: MAX_FACTS })));
+      facts.push(...(await listPoliciesAt(tx, tenantId, pin, subjectPrefix)));
     const versions = await findFactVersions(tx, tenantId, cited.map(toVersion), pin.revision);
     // A subject that begins another one's name finds the other's facts too; a cited version may be one that holds.
     const all = [

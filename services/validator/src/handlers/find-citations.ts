@@ -1,6 +1,7 @@
 import { FactRef } from '@cleanslate/contracts';
 
-const MAX_CITED = 400;
+/** As many as a report may hold. */
+const MAX_CITED = 4_000;
 
 /** Everything in a result that has the form of a fact reference, wherever it stands. */
 export function findCitations(result: unknown): readonly string[] {
