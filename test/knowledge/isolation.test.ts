@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FactImport } from '@cleanslate/contracts';
 import { hashedEmbeddings } from '@cleanslate/llm';
 import {
@@ -15,16 +16,22 @@ import {
   type Tx,
   withTransaction,
 } from '@cleanslate/store';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { retractFact } from '../../services/knowledge-maintainer/src/handlers/retract-fact.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
 
 let at: KnowledgeDatabase;
+/** By number of the version. */
+const OWNERS = new Map<number, string>();
+let walks = 0;
 const TENANTS = ['acme', 'globex'] as const;
-const FACTS = 60;
+// At most 2,000: one import.
+const FACTS = Number(process.env['ISOLATION_FACTS'] ?? '60');
 const embeddings = hashedEmbeddings();
 const { id: SPACE, ...space } = embeddings.space;
+/** As `build_vector_index` names it. */
+const INDEX = `fact_embeddings_${createHash('md5').update(SPACE).digest('hex').slice(0, 16)}`;
 const READERS = ['cleanslate_gateway', 'cleanslate_retriever', 'cleanslate_validator'] as const;
 /** What somebody might put where a word, an id or a tenant belongs. */
 const HOSTILE = [
@@ -85,7 +92,7 @@ beforeAll(async () => {
   }
   await withTransaction(at.database, { role: 'cleanslate_maintainer' }, async (tx) => {
     await addSpace(tx, { space: SPACE, ...space });
-    const found = await findUnembedded(tx, SPACE, 0, 1_000);
+    const found = await findUnembedded(tx, SPACE, 0, 2 * FACTS);
     const vectors = await embeddings.embed(found.map(({ statement }) => statement));
     await insertEmbeddings(
       tx,
@@ -96,6 +103,10 @@ beforeAll(async () => {
   // As a tenant with many facts would have it.
   const { rows } = await at.admin.query('SELECT knowledge.build_vector_index($1) AS built', [SPACE]);
   expect(rows).toEqual([{ built: true }]);
+  const versions = await at.admin.query<{ id: number; tenant: string }>(
+    'SELECT fact_seq::int AS id, tenant_id AS tenant FROM knowledge.fact_versions',
+  );
+  for (const { id, tenant } of versions.rows) OWNERS.set(id, tenant);
 });
 afterAll(async () => {
   await at[Symbol.asyncDispose]();
@@ -112,7 +123,7 @@ const pick = <T>(items: readonly [T, ...T[]] | readonly T[]): T => items[random(
 async function readSomething(tx: Tx, asked: string, revision: number): Promise<readonly string[]> {
   const pin = { validAt: '2026-06-01T00:00:00.000Z', revision: random(revision + 1) };
   const id = random(8) === 0 ? pick(HOSTILE) : `fact-${random(FACTS)}`;
-  switch (random(7)) {
+  switch (random(8)) {
     case 0:
       return [(await findFactAt(tx, asked, pin, id))?.tenantId ?? []].flat();
     case 1:
@@ -130,6 +141,16 @@ async function readSomething(tx: Tx, asked: string, revision: number): Promise<r
     case 5:
       await listDisputes(tx, asked, {});
       return [];
+    case 6: {
+      // As a tenant of more than 20,000 versions asks about now: `searchFacts` reads all vectors of a smaller one.
+      const [values] = await embeddings.embed([`secret ${pick(HOSTILE)} ${random(FACTS)}`]);
+      walks++;
+      const { rows } = await tx.query<{ id: number }>(
+        'SELECT fact_seq AS id FROM knowledge.search_vectors($1, $2, false, $3, $4, NULL, NULL, NULL, NULL, 20)',
+        [SPACE, `[${values?.join(',')}]`, pin.validAt, revision],
+      );
+      return rows.map((row) => OWNERS.get(row.id) ?? 'nobody');
+    }
     default: {
       const query = `secret ${pick(['number', 'acme', 'globex', '秘密', ...HOSTILE])} ${random(FACTS)}`;
       const [values] = await embeddings.embed([query]);
@@ -164,8 +185,18 @@ describe('a second tenant', () => {
       }
     };
     await Promise.all([work(), work(), work(), work()]);
-    console.log(`${own} rows of one's own, ${foreign} foreign`);
+    console.log(`${own} rows of one's own, ${foreign} foreign; ${walks} walks of the vector index`);
     expect(foreign).toBe(0);
+    expect(walks).toBeGreaterThan(0);
+    // What a session counted is told when it has been idle for a moment.
+    const scans = `SELECT sum(idx_scan)::int AS scans FROM pg_stat_user_indexes WHERE indexrelname = $1`;
+    await vi.waitFor(
+      async () => {
+        const { rows } = await at.admin.query<{ scans: number }>(scans, [INDEX]);
+        expect(rows[0]?.scans).toBeGreaterThanOrEqual(walks);
+      },
+      { timeout: 60_000, interval: 500 },
+    );
     // A reader that sees nothing would pass the line above.
     expect(own).toBeGreaterThan(QUERIES / 3);
   });
