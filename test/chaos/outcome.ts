@@ -87,13 +87,17 @@ export async function expectNothingLeftOver(p: ScriptedPlatform, sent: readonly 
 async function expectNoOrphans({ platform, sql }: ScriptedPlatform): Promise<void> {
   const manager = await jetstreamManager((await adminOf(platform)).raw, { timeout: 30_000 });
   const known = new Set(consumersFor(BUILT_IN_ROLES).map(({ stream, durable }) => `${stream} ${durable}`));
-  const found: string[] = [];
-  for (const { name } of STREAMS)
-    for await (const { stream_name, name: durable, num_ack_pending, num_pending } of manager.consumers.list(name)) {
-      found.push(`${stream_name} ${durable}`);
-      expect({ durable, num_ack_pending, num_pending }).toEqual({ durable, num_ack_pending: 0, num_pending: 0 });
-    }
-  expect(new Set(found)).toEqual(known);
+  // The last acks may still be on their way.
+  await waitFor('nothing left to any consumer', async () => {
+    const found: string[] = [];
+    for (const { name } of STREAMS)
+      for await (const { stream_name, name: durable, num_ack_pending, num_pending } of manager.consumers.list(name)) {
+        found.push(`${stream_name} ${durable}`);
+        expect({ durable, num_ack_pending, num_pending }).toEqual({ durable, num_ack_pending: 0, num_pending: 0 });
+      }
+    expect(new Set(found)).toEqual(known);
+    return true;
+  });
   await waitFor(
     'no session inside a transaction, no lock of one that is gone',
     async () => {

@@ -27,9 +27,19 @@ async function endOf(taskId: string) {
 
 const effects = (taskId: string) => p.deeds(taskId).flatMap(({ what, stepId }) => (what === 'effect' ? [stepId] : []));
 
+/** What it is a race to see otherwise: this branch has failed before another one is done. */
+const hasFailed = (taskId: string, stepId: string) =>
+  waitFor(`${stepId} failed`, async () => {
+    const { steps } = await p.client.task(taskId);
+    return steps.some((step) => step.stepId === stepId && step.state === 'failed');
+  });
+
 describe('a join', () => {
   test('"any": the first branch is enough; running losers are aborted, queued and failed ones do no harm', async () => {
-    const taskId = await submit('join-any', { a: { sleepMs: 200 }, b: { hang: true }, c: broken });
+    const taskId = await submit('join-any', { a: { gate: 'first' }, b: { hang: true }, c: broken });
+    await hasFailed(taskId, 'c');
+    await waitFor('the start of b', () => p.deeds(taskId).some(({ stepId }) => stepId === 'b'));
+    p.openGate('first');
     const { task, ends } = await endOf(taskId);
     expect(task.state).toBe('completed');
     expect(ends).toEqual({ a: 'completed', b: 'NOT_NEEDED', c: 'BROKEN', j: 'completed' });
@@ -39,7 +49,10 @@ describe('a join', () => {
   });
 
   test('"quorum": waits for two, and fails as soon as two can no longer come', async () => {
-    const enough = await endOf(await submit('join-two', { b: broken }));
+    const two = await submit('join-two', { b: broken, c: { gate: 'second' } });
+    await hasFailed(two, 'b');
+    p.openGate('second');
+    const enough = await endOf(two);
     expect(enough.ends).toEqual({ a: 'completed', b: 'BROKEN', c: 'completed', j: 'completed' });
     const short = await endOf(await submit('join-two', { a: { hang: true }, b: broken, c: broken }));
     expect(short.task.state).toBe('failed');

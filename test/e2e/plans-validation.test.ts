@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => p[Symbol.asyncDispose]());
 
 test('a validator that never agrees, fails in between and is killed between rounds: three rounds in total, one letter (case E11)', async () => {
-  const judge = { verdict: 'always-other', failFirst: 1, sleepMs: 300 } as const;
+  const judge = { verdict: 'always-other', failFirst: 1, sleepMs: 2_000 } as const;
   const taskId = await p.submit('judged', {}, { judge });
   const judging = await waitFor('the second round’s validator', () =>
     p.deeds(taskId).find((deed) => deed.stepId === 'judge#2'),
