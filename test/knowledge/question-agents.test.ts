@@ -118,19 +118,17 @@ describe('a claim against a fact that nobody has decided on', () => {
       fact('lunch', 'lunch.voucher', '8', 'A lunch voucher is worth EUR 8.'),
       fact('dinner', 'dinner.voucher', '20', 'A dinner voucher is worth EUR 20.'),
     );
-    const { periods: _periods, knowledgeId: _id, ...said } = fact('lunch', 'lunch.voucher', '11', SECRET);
-    await propose('minutes', {
-      ...{ statement: SECRET, knowledgeType: 'rule', sourceType: 'internal_document', sourceRef: 'board-minutes' },
-      ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [], accessLevel: 'restricted' },
-      assertion: {
-        subject: said.subject,
-        predicate: said.predicate,
-        value: '11',
-        unit: 'EUR',
-        polarity: 'positive',
-        modality: 'is',
-      },
+    const said = (statement: string, subject: string, value: string, sourceRef: string): Candidate => ({
+      ...{ statement, knowledgeType: 'rule', sourceType: 'internal_document', sourceRef },
+      ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+      assertion: { subject, predicate: 'value', value, unit: 'EUR', polarity: 'positive', modality: 'is' },
     });
+    await propose('minutes', { ...said(SECRET, 'lunch.voucher', '11', 'board-minutes'), accessLevel: 'restricted' });
+    // Its level is that of the fact that it was derived from: it names none.
+    const budget = said('The board gives EUR 25 a dinner.', 'board.dinner', '25', 'board-minutes');
+    await propose('budget', { ...budget, knowledgeId: 'budget', accessLevel: 'restricted' });
+    const derived = said('A dinner voucher is worth EUR 25.', 'dinner.voucher', '25', 'an-analysis');
+    await propose('analysis', { ...derived, derivedFrom: ['budget@1'] });
   });
 
   test('is shown to nobody below its own level, and nobody below is asked to show it', async () => {
@@ -152,6 +150,19 @@ describe('a claim against a fact that nobody has decided on', () => {
     expect(silent.reasons.map(({ code }) => code)).toContain('DISPUTE_HIDDEN');
   });
 
+  test('is as restricted as the facts that it was derived from', async () => {
+    const pin = await readPin();
+    const question = 'How much is a dinner voucher worth?';
+    const asked = async (level: AccessLevel) => {
+      const { answer, judge } = await ask(question, planOf(question, level, pin), pin);
+      return [answer.disputes.length, (await judge(answer)).decision];
+    };
+    expect([await asked('internal'), await asked('restricted')]).toEqual([
+      [0, 'pass'],
+      [1, 'pass'],
+    ]);
+  });
+
   test('is measured by the sub-goal that it answers, not by the highest of the plan', async () => {
     const pin = await readPin();
     const goal = (id: string, question: string, accessLevel: AccessLevel): SubGoal => ({
@@ -162,7 +173,10 @@ describe('a claim against a fact that nobody has decided on', () => {
       goal('g2', 'How much is a dinner voucher worth?', 'restricted'),
     ]);
     const { answer, judge } = await ask('How much are the vouchers worth?', goals, pin);
-    expect(answer).toMatchObject({ statements: [{ value: '8' }, { value: '20' }], disputes: [] });
+    expect(answer).toMatchObject({
+      statements: [{ value: '8' }, { value: '20' }],
+      disputes: [{ subGoal: 'g2', sides: [{ fact: 'dinner@1' }, { value: '25' }] }],
+    });
     expect(await judge(answer)).toMatchObject({ decision: 'pass', reasons: [] });
   });
 });

@@ -1,9 +1,10 @@
 import type { Candidate, CandidateOutcome } from '@cleanslate/contracts';
 import { arbitrate, type Ruling } from './arbitrate.ts';
 import type { BelievedVersion } from './decide-fact-write.ts';
-import { type CandidateSource, type FactBody, toCandidateBody, toKnowledgeId } from './fact-body.ts';
+import { type CandidateSource, type FactBody, toCandidateBody, toKnowledgeId, withLevel } from './fact-body.ts';
 import { placePeriod } from './place-period.ts';
 import { type ScreenSettings, screenCandidate } from './screen-candidate.ts';
+import { highestLevel } from './trust.ts';
 import { overlaps, type ValidRange } from './valid-range.ts';
 import type { FactState, WriteDraft } from './write-draft.ts';
 
@@ -38,9 +39,10 @@ export function decideCandidate(
 
 /** The same without screening: for what a person says, who answers for it. */
 export function decideStatement(draft: WriteDraft, released: ReleasedCandidate, now: number): CandidateDecision {
-  const body = toCandidateBody(released.candidate, released);
-  const match = findFact(draft, released, body);
-  if (match === 'ambiguous') return refusal('several facts have this key: name the knowledge id', body);
+  const said = toCandidateBody(released.candidate, released);
+  const match = findFact(draft, released, said);
+  if (match === 'ambiguous') return refusal('several facts have this key: name the knowledge id', said);
+  const body = released.candidate.accessLevel === undefined ? atLevelOf(match, said) : said;
   const known = match.believed.find((version) => version.body.signature === body.signature);
   if (known !== undefined && restsOn(released.candidate, match))
     return { ...refusal('recalled_fact', body), knowledgeId: match.knowledgeId };
@@ -76,6 +78,13 @@ function refusal(reason: string, body: FactBody | null): CandidateDecision {
 /** It says what it was told: a recalled fact fed back is no second source. */
 function restsOn(candidate: Candidate, { knowledgeId }: FactState): boolean {
   return candidate.derivedFrom.some((ref) => ref.slice(0, ref.lastIndexOf('@')) === knowledgeId);
+}
+
+/** What names no level is read by nobody who may not read the fact that it is about; what is believed already keeps its own. */
+export function atLevelOf({ believed }: FactState, body: FactBody): FactBody {
+  if (believed.some((version) => version.body.contentHash === body.contentHash)) return body;
+  const level = highestLevel(body.accessLevel, ...believed.map((version) => version.body.accessLevel));
+  return level === body.accessLevel ? body : withLevel(body, level);
 }
 
 function sameSignature(a: FactBody, b: FactBody): boolean {

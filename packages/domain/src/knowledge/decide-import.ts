@@ -1,6 +1,7 @@
 import { AppError, type CandidateOutcome, type FactImport } from '@cleanslate/contracts';
 import { DEFAULT_SENSITIVE } from '../sensitive/index.ts';
 import { cleanPeriod } from './clean-text.ts';
+import { atLevelOf } from './decide-candidate.ts';
 import { type ImportSource, toImportedBody } from './fact-body.ts';
 import { overlaps, toValidRange } from './valid-range.ts';
 import type { WriteDraft } from './write-draft.ts';
@@ -27,11 +28,12 @@ export function decideImport(
 ): ImportOutcome[] {
   const stated = checkImport(facts);
   return facts.map((fact, index) => {
+    const state = draft.find(tenantId, fact.knowledgeId);
+    const { believed } = state;
     const periods = fact.periods.map((period, at) => ({
       valid: stated[index]?.[at] ?? toValidRange(period.validFrom, period.validUntil, 'period'),
-      body: toImportedBody(fact, period, source),
+      body: atLevelOf(state, toImportedBody(fact, period, source)),
     }));
-    const { believed } = draft.find(tenantId, fact.knowledgeId);
     const protectedVersions = believed.filter(
       (version) =>
         source.sourceType !== 'human_confirmed' &&

@@ -12,7 +12,7 @@ import {
 import { DEFAULT_SENSITIVE } from '../sensitive/index.ts';
 import { cleanPeriod } from './clean-text.ts';
 import { factKeyOf, sha256, signatureOf } from './signature.ts';
-import { combineLineage, type Lineage, layerOf, weightOf } from './trust.ts';
+import { combineLineage, highestLevel, type Lineage, layerOf, type Parent, weightOf } from './trust.ts';
 
 /** Everything a version says and where it comes from; when it holds and is believed stands beside it. */
 export type FactBody = {
@@ -54,6 +54,11 @@ export function contentHashOf(
 /** Who may read what somebody says; an import, and a candidate that names no level, are for everybody inside. */
 export function accessLevelOf(said: Candidate | FactImport): AccessLevel {
   return ('accessLevel' in said ? said.accessLevel : undefined) ?? 'internal';
+}
+
+/** The body for readers of a level. */
+export function withLevel(body: FactBody, accessLevel: AccessLevel): FactBody {
+  return { ...body, accessLevel, contentHash: contentHashOf({ ...body, accessLevel }) };
 }
 
 export type ImportSource = {
@@ -111,10 +116,10 @@ export type CandidateSource = {
   readonly validatorScore: number | null;
   /** False where the task completed without a verdict: what it says counts as a model's inference. */
   readonly validated: boolean;
-  readonly parents: readonly Lineage[];
+  readonly parents: readonly Parent[];
 };
 
-/** A screened candidate as a body. */
+/** A screened candidate as a body. Like trust, its level comes from its parents: what a restricted fact went into is restricted. */
 export function toCandidateBody(candidate: Candidate, source: CandidateSource): FactBody {
   const sourceType = source.validated ? candidate.sourceType : 'model_inference';
   const lineage = combineLineage(sourceType, candidate.sourceRef, source.parents);
@@ -122,7 +127,7 @@ export function toCandidateBody(candidate: Candidate, source: CandidateSource): 
     statement: candidate.statement,
     assertion: candidate.assertion,
     knowledgeType: candidate.knowledgeType,
-    accessLevel: accessLevelOf(candidate),
+    accessLevel: highestLevel(accessLevelOf(candidate), ...source.parents.map(({ accessLevel }) => accessLevel)),
     sensitivity: candidate.sensitivity ?? 'none',
     tags: candidate.tags,
   };

@@ -1,6 +1,7 @@
 export { arbitrate, arbitrationScore, type Contender, DECISIVE_LEAD, type Ruling } from './arbitrate.ts';
 export { cleanCandidate } from './clean-text.ts';
 export {
+  atLevelOf,
   type CandidateDecision,
   decideCandidate,
   decideStatement,
@@ -59,6 +60,6 @@ export {
 export { factKeyOf, normaliseName, sha256, signatureOf } from './signature.ts';
 export { findDatedDoubt, findDoubt, type MarkCause, type StandingVersion, type Support } from './standing.ts';
 export { findTextFeatures, findWords, type TextFeatures, toBigrams } from './text-features.ts';
-export { combineLineage, HALF_LIFE_MS, type Lineage, weightOf } from './trust.ts';
+export { combineLineage, HALF_LIFE_MS, type Lineage, type Parent, weightOf } from './trust.ts';
 export { contains, overlaps, subtractRanges, toBound, toValidRange, type ValidRange } from './valid-range.ts';
 export { type DraftClosing, type DraftVersion, type FactState, WriteDraft } from './write-draft.ts';

@@ -1,4 +1,4 @@
-import type { KnowledgeLayer, SourceType } from '@cleanslate/contracts';
+import { AccessLevel, type KnowledgeLayer, type SourceType } from '@cleanslate/contracts';
 
 /** Base weight by kind of source; also the order of trust. */
 const SOURCE_WEIGHT: Readonly<Record<SourceType, number>> = {
@@ -14,6 +14,9 @@ export function weightOf(sourceType: SourceType): number {
 
 export type Lineage = { readonly roots: readonly string[]; readonly trust: SourceType };
 
+/** What something was derived from: where that comes from, and who may read it. */
+export type Parent = Lineage & { readonly accessLevel: AccessLevel };
+
 const MAX_ROOTS = 100;
 
 /** Trust is the least over a lineage: restating a web page doesn't make it more than a web page. */
@@ -22,6 +25,14 @@ export function combineLineage(own: SourceType, sourceRef: string, parents: read
   const trust = parents.reduce((least, { trust: other }) => (weightOf(other) < weightOf(least) ? other : least), own);
   const roots = [...new Set(parents.flatMap((parent) => parent.roots))].sort().slice(0, MAX_ROOTS);
   return { roots, trust };
+}
+
+/** Who may read what several things went into: only those who may read each of them. */
+export function highestLevel(first: AccessLevel, ...others: readonly AccessLevel[]): AccessLevel {
+  return others.reduce(
+    (highest, level) => (AccessLevel.options.indexOf(level) > AccessLevel.options.indexOf(highest) ? level : highest),
+    first,
+  );
 }
 
 const HOUR_MS = 3_600_000;

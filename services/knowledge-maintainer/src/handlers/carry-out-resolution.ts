@@ -7,7 +7,9 @@ import {
   type RequestOf,
 } from '@cleanslate/contracts';
 import {
+  atLevelOf,
   type FactBody,
+  type FactState,
   type FactWrite,
   placePeriod,
   type StatedPeriod,
@@ -32,13 +34,8 @@ export function carryOut(
   if (keep === 'incumbent') return undefined;
   const { knowledgeId } = dispute;
   if (keep === 'neither') return retractIncumbent(draft, tenantId, dispute, incumbent);
-  const { believed } = draft.find(tenantId, knowledgeId);
-  const periods = toPeriods(
-    dispute,
-    believed.map(({ valid, body }) => ({ valid, sourceTime: body.sourceTime })),
-    requestId,
-    now,
-  );
+  const state = draft.find(tenantId, knowledgeId);
+  const periods = toPeriods(dispute, state, requestId, now);
   return draft.write(tenantId, knowledgeId, periods, (a, b) => a.contentHash === b.contentHash);
 }
 
@@ -79,12 +76,7 @@ export function toDerivations(
 }
 
 /** The challenger as a person's statement: who confirms it answers for it. */
-function toPeriods(
-  dispute: StoredDispute,
-  believed: Parameters<typeof placePeriod>[0],
-  requestId: string,
-  now: number,
-): StatedPeriod<FactBody>[] {
+function toPeriods(dispute: StoredDispute, state: FactState, requestId: string, now: number): StatedPeriod<FactBody>[] {
   const imported = FactImport.safeParse(dispute.challenger);
   if (imported.success) {
     const { data } = imported;
@@ -96,13 +88,14 @@ function toPeriods(
     } as const;
     return data.periods.map((period) => ({
       valid: toValidRange(period.validFrom, period.validUntil, 'period'),
-      body: toImportedBody(data, period, source),
+      body: atLevelOf(state, toImportedBody(data, period, source)),
     }));
   }
   const candidate = Candidate.parse(dispute.challenger);
   const saidAt = Date.parse(dispute.openedAt);
   const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
   const stated = { from: time(candidate.validFrom), until: time(candidate.validUntil) };
+  const believed = state.believed.map(({ valid, body }) => ({ valid, sourceTime: body.sourceTime }));
   const valid = placePeriod(believed, stated, saidAt) ?? { from: saidAt, until: Number.POSITIVE_INFINITY };
   const body = toCandidateBody(
     { ...candidate, sourceType: 'human_confirmed' },

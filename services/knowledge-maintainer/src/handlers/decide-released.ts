@@ -2,7 +2,7 @@ import {
   type CandidateDecision,
   decideCandidate,
   factKeyOf,
-  type Lineage,
+  type Parent,
   type ReleasedCandidate,
   type ScreenSettings,
   signatureOf,
@@ -74,7 +74,7 @@ function toLookups(released: readonly Released[]): FactLookup[] {
 function toReleased(
   candidate: StoredCandidate,
   settlement: TaskSettlement,
-  lineages: ReadonlyMap<string, Lineage>,
+  lineages: ReadonlyMap<string, Parent>,
 ): Omit<ReleasedCandidate, 'wasTurnedDown'> {
   return {
     tenantId: candidate.tenantId,
@@ -88,7 +88,9 @@ function toReleased(
     parents: parentsOf(candidate).map((parent) => {
       const ref = `${parent.knowledgeId}@${parent.version}`;
       // A parent that nobody knows is worth no more than a guess.
-      return lineages.get(`${parent.tenantId}/${ref}`) ?? { roots: [ref], trust: 'model_inference' };
+      return (
+        lineages.get(`${parent.tenantId}/${ref}`) ?? { roots: [ref], trust: 'model_inference', accessLevel: 'internal' }
+      );
     }),
   };
 }

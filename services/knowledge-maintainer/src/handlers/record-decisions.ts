@@ -106,7 +106,8 @@ function toDispute({ candidate, decision }: Decided) {
       ...nameOf(candidate),
       ...{ knowledgeId, reason },
       incumbentVersion: version,
-      challenger: candidate.body,
+      // As it would be written, should it win: it may have been derived from what only few may read.
+      challenger: { ...candidate.body, accessLevel: body.accessLevel },
       challengerSignature: body.signature,
       incumbentScore: ruling?.incumbentScore ?? null,
       challengerScore: ruling?.challengerScore ?? null,
