@@ -11,7 +11,7 @@ const LONG = inject('modelCheck') === 'long';
 const ONCE: Budget = LONG ? { free: 2, retries: 2 } : { free: 1, retries: 1 };
 const LARGE: Budget = LONG ? { free: 1, retries: 1 } : { free: 0, retries: 1 };
 const OPTIONS = { limit: 2_000_000 };
-const TIMEOUT_MS = LONG ? 900_000 : 60_000;
+const TIMEOUT_MS = LONG ? 900_000 : 300_000;
 
 const twice = { retry: { maxAttempts: 2, baseMs: 1_000, maxMs: 8_000 } };
 const once = { retry: { ...twice.retry, maxAttempts: 1 } };
