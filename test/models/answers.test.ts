@@ -193,6 +193,10 @@ describe('what the answer is', () => {
     expect(value.text).toBe(
       'See ! [x](hxxps://evil.example/?q=KEY) and ‹img src="/ /evil.example/a"> or javascript :alert(1)',
     );
+    // Markdown finds addresses beside its own signs, too.
+    expect((await ask(json({ ...GOOD, text: '_https://evil.example/?q=KEY_' }))).value.text).toBe(
+      '_hxxps://evil.example/?q=KEY_',
+    );
     const quote = 'pay at https://bank.example/pay';
     server.reply([json({ ...GOOD, text: quote })]);
     const quoted = await model.ask({ ...request, data: [{ id: 'a', text: `You must ${quote} today.` }] }, quiet());

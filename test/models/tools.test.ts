@@ -125,6 +125,16 @@ describe('a loop of tool calls', () => {
     expect(at.server.requests).toHaveLength(2);
   });
 
+  test.each(
+    (['maxCalls', 'maxTokens', 'maxOutputTokens'] as const).flatMap((name) =>
+      [Number.NaN, Number.POSITIVE_INFINITY, 0, -1, 1.5].map((value) => [name, value] as const),
+    ),
+  )('D21: a request whose %s is %s is refused: it would mean "for ever"', async (name, value) => {
+    const asked = runTools([call('read_file', { path: '/a' })], { [name]: value });
+    await expect(asked).rejects.toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining(name) });
+    expect(at.server.requests).toHaveLength(0);
+  });
+
   const CUT = '{"path":"/x","content":"line1';
 
   test('D19: arguments that were cut by the limit are not run: MODEL_TRUNCATED', async () => {

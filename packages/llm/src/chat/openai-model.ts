@@ -2,6 +2,7 @@ import { AppError } from '@cleanslate/contracts';
 import type { ModelBudget } from './budget.ts';
 import { Endpoint, type EndpointOptions, type HttpQuestion } from './endpoint.ts';
 import { Exchange, type ExchangeParts, type ModelCall } from './exchange.ts';
+import { limitOf } from './limit.ts';
 import type { AskOptions, ModelAnswer, ModelProvider, ModelRequest } from './model.ts';
 import { type Message, renderPrompt, toJsonSchema } from './prompt.ts';
 import { readAnswer } from './read-answer.ts';
@@ -36,7 +37,7 @@ export function openAiModel(options: OpenAiModelOptions): ModelProvider {
         const loop = {
           exchange: each,
           options: asked,
-          maxOutputTokens: request.maxOutputTokens ?? maxOutputTokens,
+          maxOutputTokens: limitOf('maxOutputTokens', request.maxOutputTokens, maxOutputTokens),
           onRefused,
         };
         return runTools(loop, request);
@@ -62,7 +63,8 @@ async function exchange<T>(
 function toQuestion(request: ModelRequest<unknown>, maxOutputTokens: number): HttpQuestion {
   const schema = toJsonSchema(request.output);
   const messages = renderPrompt(request, schema);
-  return { purpose: request.purpose, schema, messages, maxOutputTokens: request.maxOutputTokens ?? maxOutputTokens };
+  const longest = limitOf('maxOutputTokens', request.maxOutputTokens, maxOutputTokens);
+  return { purpose: request.purpose, schema, messages, maxOutputTokens: longest };
 }
 
 /** Asks, and once more where the answer fits no schema, saying why. Throws `MODEL_BAD_ANSWER`. */

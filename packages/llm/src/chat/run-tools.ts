@@ -1,5 +1,6 @@
 import { AppError, parseJsonText } from '@cleanslate/contracts';
 import type { Exchange } from './exchange.ts';
+import { limitOf } from './limit.ts';
 import type { AskOptions } from './model.ts';
 import { ProgressGuard } from './progress-guard.ts';
 import { type Message, renderPrompt, toJsonSchema } from './prompt.ts';
@@ -25,7 +26,10 @@ type Turn = { readonly call: RawToolCall; readonly text: string; readonly broken
 
 /** Lets a model call the request's tools until it answers in the schema. Throws `NO_PROGRESS`, `MODEL_BAD_ANSWER` and its kin, or what a tool threw. */
 export async function runTools<T>(loop: ToolLoop, request: ToolRequest<T>): Promise<T> {
-  const guard = new ProgressGuard({ ...DEFAULTS, ...limitsOf(request) });
+  const guard = new ProgressGuard({
+    maxCalls: limitOf('maxCalls', request.maxCalls, DEFAULTS.maxCalls),
+    maxTokens: limitOf('maxTokens', request.maxTokens, DEFAULTS.maxTokens),
+  });
   const messages: Message[] = renderPrompt(request, toJsonSchema(request.output));
   const vouched = [request.instructions, ...request.data.map(({ text }) => text)];
   const question = {
@@ -61,10 +65,6 @@ export async function runTools<T>(loop: ToolLoop, request: ToolRequest<T>): Prom
     vouched.push(...turns.map(({ text }) => text));
     messages.push(toAssistantTurn(raw, turns), ...turns.map(toToolTurn));
   }
-}
-
-function limitsOf({ maxCalls, maxTokens }: { readonly maxCalls?: number; readonly maxTokens?: number }) {
-  return { ...(maxCalls === undefined ? {} : { maxCalls }), ...(maxTokens === undefined ? {} : { maxTokens }) };
 }
 
 async function runCall<T>(

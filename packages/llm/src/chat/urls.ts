@@ -1,6 +1,6 @@
 /** `https://…`, `//host/…` in a link, `javascript:` and `data:` URLs. */
 const SCHEMES =
-  /\b(h)(tt)(ps?:\/\/)|(?<=[("'=]\s{0,3})(\/\/)(?=[\w-]+\.)|\b(javascript|data|vbscript|file|ftp)(:)(?=\S)/gi;
+  /(h)(tt)(ps?:\/\/)|(?<=[("'=]\s{0,3})(\/\/)(?=[\w-]+\.)|\b(javascript|data|vbscript|file|ftp)(:)(?=\S)/gi;
 const MARKUP = /<(?=\/?[a-z!])|!(?=\[)/gi;
 
 /**
