@@ -89,7 +89,7 @@ function* endsOf(text: string): Generator<number> {
 
 /** What a template leaves to be filled in: {{TERM}}, [[TEXT:term]], [NET TERMS], [insert number], [●]. */
 const PLACEHOLDER =
-  /\{\{[^{}\n]{1,60}\}\}|\[\[[^[\]\n]{1,60}\]\]|\[(?:[A-Z]{2,20}(?:[ _/-][A-Z0-9]{1,20}){0,5}|(?:[Ii]nsert|[Ee]nter|[Ss]pecify|[Nn]umber|[Aa]mount|[Dd]ate|[Tt]erm|[Pp]eriod|[Dd]uration)\b[^[\]\n]{0,60}|[●○•■◆]{1,6})\]/g;
+  /\{\{[^{}\n]{1,60}\}\}|\[\[[^[\]\n]{1,60}\]\]|\[(?:[A-Z]{2,20}(?:[ _/-][A-Z0-9]{1,20}){0,5}|(?:[Ii]nsert|[Ee]nter|[Ss]pecify|[Nn]umber|[Aa]mount|[Dd]ate|[Tt]erm|[Pp]eriod|[Dd]uration)\b[^[\]\n]{0,60}|[●○•■◆]{1,6}|[A-Z](?=\]\s{0,10}(?:%|(?:business |calendar )?(?:days?|weeks?|months?|years?|percent)\b)))\]/g;
 
 /** Markdown's emphasis and template brackets go ("[30] days"), and every way of leaving a blank becomes "____". */
 function toPlain(joined: string, chinese: boolean): string {

@@ -18,6 +18,9 @@ function isMeasure({ before, after }: Duration): boolean {
 /** "one week's salary for each year of service" grows with the service. */
 const PER_YEAR = /\b(?:for (?:each|every)|per)\b[^.;,]{0,20}\byears?\b/i;
 
+/** "a lump sum equal to 250% of her annual salary" */
+const SHARE = /\blump[- ]sum\b[^;]{0,80}\b\d{2,3}(?:\.\d{1,2})?\s?%\)? of\b[^;]{0,80}\b(?:salary|compensation|pay)\b/i;
+
 /** "in the amount set forth on Schedule 2" */
 const ELSEWHERE =
   /\bamounts? (?:\w+ ){0,2}?(?:set forth|set out|specified|stated|listed|shown|indicated)\b[^.;]{0,40}\b(?:schedule|appendix|exhibit|annex|attachment|addendum|cover page)\b/i;
@@ -92,7 +95,7 @@ const en = byCases(
           : null,
     },
     {
-      says: /\b(?:continue|continuation|pay|paid|receive|entitled|payable)\b[^;]{0,160}\b(?:base )?(?:salary|compensation|pay)\b[^;]{0,160}\b(?:for|through|until|equal|period|months?|times)\b|\b(?:pay|paid|receive|entitled to|payment)\b[^;]{0,160}\b(?:equal to|of)\b[^;]{0,60}\b(?:months?|weeks?|years?|times)\b[^;]{0,80}\b(?:salary|compensation|pay|wages)\b/i,
+      says: /\b(?:continue|continuation|pay|paid|receive|entitled|payable)\b[^;]{0,160}\b(?:base )?(?:salary|compensation|pay)\b[^;]{0,160}\b(?:for|through|until|equal|period|months?|times)\b|\b(?:pay|paid|receive|entitled to|payment)\b[^;]{0,160}\b(?:equal to|of)\b[^;]{0,60}\b(?:months?|weeks?|years?|times)\b[^;]{0,80}\b(?:salary|compensation|pay|wages)\b|\blump[- ]sum\b[^;]{0,80}%\)? of\b/i,
       not: /\bnotice of termination\b[^;]{0,40}\bdays\b|\bvacation\b|\bannual(?:ly)? (?:review|increase)|\baccrued\b(?![^;]{0,200}\bmonths?)/i,
       score: 6,
       read: (found) =>
@@ -122,7 +125,9 @@ function withWeight(read: Read) {
 /** Where no word for severance stands, only a number or a number per year makes it one. */
 function numbersOnly(found: Found) {
   const read = amount(found);
-  return 'value' in read || (read.basis === 'formula' && PER_YEAR.test(found.plain)) ? read : null;
+  const counted =
+    'value' in read || (read.basis === 'formula' && (PER_YEAR.test(found.plain) || SHARE.test(found.plain)));
+  return counted ? read : null;
 }
 
 const zh = byCases(

@@ -135,7 +135,7 @@ const en = byCases(
     },
     {
       says: /\b(?:initial term|employment term|employment period|term of employment|license term|"term"|"initial term")\b[^;]{0,120}?\b(?:shall|is|means|will|commenc\w+|begin\w*|for)\b/i,
-      not: /\bduring (?:the|any|each|such)\b(?![^;]{0,200}\b(?:commenc|begin))|\brenewal term\b[^;]{0,40}\bshall\b/i,
+      not: /\bduring (?:the|any|each|such)\b(?![^;]{0,200}\b(?:commenc|begin))|\brenewal term\b[^;]{0,40}\bshall\b|\banniversary of the termination\b/i,
       score: 8,
       // "After the Initial Term, this Agreement renews each year" says what follows it.
       read: (found) =>
@@ -226,6 +226,16 @@ const zh = byCases(
       read: lengthZh,
     },
     {
+      says: /本(?:劳动)?合同为无固定期限/,
+      score: 8,
+      read: () => ({ basis: 'indefinite' }),
+    },
+    {
+      says: /本(?:合同|协议)自[^。;]{0,40}日(?:起)?至[^。;]{0,40}日止/,
+      score: 8,
+      read: lengthZh,
+    },
+    {
       says: /(?:总)?工期(?:为|是|:|共|总日历天数|\d)|(?:合同)?工期总日历天数|工程[^。;]{0,12}(?:应|须)[^。;]{0,20}\d{1,4}\s?(?:天|日)内(?:完工|竣工|完成)/,
       not: /工期(?:延误|顺延)/,
       score: 5,
@@ -239,7 +249,7 @@ const zh = byCases(
 export const term: KindRules = {
   kind: 'term',
   about:
-    /\bcommenc|\bcontinues? (?:in|until)\b|\bruns?\b|\blasts?\b|\bduration\b|advances?\b|line of credit|expires?\b|terminate on|end on|at[- ]will|\bterm\b|\bperiod\b|in force|force and effect|in (?:full )?effect|effective|perpetual|perpetuity|(?:termination|maturity|expiration|expiry) date|complet|期限|有效期|生效|工期|聘期|年限|期间|期(?:为|自|:)/i,
+    /\bcommenc|\bcontinues? (?:in|until)\b|\bruns?\b|\blasts?\b|\bduration\b|advances?\b|line of credit|expires?\b|terminate on|end on|at[- ]will|\bterm\b|\bperiod\b|in force|force and effect|in (?:full )?effect|effective|perpetual|perpetuity|(?:termination|maturity|expiration|expiry) date|complet|期限|有效期|生效|合同自|协议自|工期|聘期|年限|期间|期(?:为|自|:)/i,
   en,
   zh,
 };

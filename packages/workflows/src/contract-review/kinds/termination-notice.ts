@@ -88,7 +88,7 @@ const en = byCases(
           : notice(found),
     },
     {
-      says: /\b(?:may|can|right to|entitled to|option to)\b[^;]{0,80}\b(?:terminate|cancel|end (?:this|the))\b[^;]{0,240}\bnotice\b|\b(?:terminated|cancell?ed)\b[^;]{0,120}\b(?:upon|by|on|with)\b[^;]{0,100}\bnotice\b|\bnotice of (?:termination|cancellation|intent(?:ion)? to terminate)\b|\b(?:may|right)\b[^;]{0,60}\b(?:upon|by|on|with|after)\b[^;]{0,100}\bnotice\b[^;]{0,100}\b(?:terminate|cancel)\b|\btermination\b[^;]{0,80}\b(?:requires?|upon|by|on)\b[^;]{0,60}\bnotice\b/i,
+      says: /\b(?:may|can|right to|entitled to|option to)\b[^;]{0,80}\b(?:terminate|cancel|end (?:this|the))\b[^;]{0,240}\bnotice\b|\b(?:terminated|cancell?ed)\b[^;]{0,120}\b(?:upon|by|on|with)\b[^;]{0,100}\bnotice\b|\bnotice of (?:termination|cancellation|intent(?:ion)? to terminate)\b|\b(?:may|right)\b[^;]{0,60}\b(?:upon|by|on|with|after)\b[^;]{0,100}\bnotice\b[^;]{0,100}\b(?:terminate|cancel)\b|\bto terminate\b[^;]{0,80}\b(?:must|shall|will)\b[^;]{0,40}\b(?:give|provide)\b[^;]{0,60}\bnotice\b|\btermination\b[^;]{0,80}\b(?:requires?|upon|by|on)\b[^;]{0,60}\bnotice\b/i,
       not: NOT_THIS,
       score: 8,
       read: (found) => {

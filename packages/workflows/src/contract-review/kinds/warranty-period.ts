@@ -4,7 +4,7 @@ import { byCases, durationsOf, type Found, isBlank, type KindRules, stated } fro
 const QUALITY =
   /\b(?:conform\w*|perform\w*|operat\w+|free (?:from|of)|defects?|defective|workmanship|functions?|specifications?|documentation|media|materials?|comply|repair|replace\w*|software|goods|equipment|products?|services?|work)\b/i;
 const START =
-  /^\W{0,4}(?:\w+ ){0,3}?(?:after|from|following|of|commencing|beginning|as of|thereafter|period|warranty|\()/i;
+  /^\W{0,4}(?:\w+ ){0,3}?(?:after|from|following|of|commencing|beginning|as of|thereafter|period|warranty|guarantee|\()/i;
 const LEAD =
   /\b(?:for|period of|during|warranty(?: period)?(?: \w+){0,3}|lesser of|expires?|term of|duration of|first)\b[^.;]{0,40}$/i;
 const OTHER =
