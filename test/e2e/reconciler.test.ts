@@ -58,6 +58,34 @@ describe('rows are broken behind the ledger’s back', () => {
     await expectConserved(p.platform);
   });
 
+  test('one that can’t be decided, since nobody can read its plan, holds up no other', async () => {
+    const [stuck, mendable] = [
+      await p.submit('soon-retry', { gate: 'held' }),
+      await p.submit('one-step', { gate: 'held' }),
+    ];
+    for (const taskId of [stuck, mendable]) await p.deed(taskId, 'start');
+    // Plans are kept in memory: the next scheduler has not read this one yet.
+    await p.platform.service('scheduler').stop();
+    const [kept] = await p.sql<{ plan: unknown }>(
+      `UPDATE ledger.plans p SET plan = '{"from":"the future"}' FROM ledger.plans old
+       WHERE p.workflow = 'soon-retry' AND old.plan_hash = p.plan_hash RETURNING old.plan`,
+    );
+    for (const taskId of [stuck, mendable])
+      await breakRows(
+        taskId,
+        `phase = 'done', state = 'completed', due_at = NULL, timeout_at = NULL, output = '{"text":"kept"}'`,
+      );
+    await p.platform.start('scheduler');
+    const repair = async () => JSON.parse((await slate(p.platform, 'doctor', '--repair', '--json')).stdout);
+    expect(await repair()).toMatchObject({ repaired: 1 });
+    expect((await p.client.result(mendable)).state).toBe('completed');
+    await p.sql(`UPDATE ledger.plans SET plan = $1 WHERE workflow = 'soon-retry'`, [JSON.stringify(kept?.plan)]);
+    expect(await repair()).toMatchObject({ repaired: 1 });
+    expect((await p.client.result(stuck)).state).toBe('completed');
+    p.openGate('held');
+    await expectConserved(p.platform);
+  });
+
   test('by itself too: candidates whose task has no settlement, or one that counts as done, are decided', async () => {
     const [lost, wrong] = [await unsettled('lost'), await unsettled('wrong')];
     await p.sql('DELETE FROM ledger.settlements WHERE task_id = $1', [lost]);

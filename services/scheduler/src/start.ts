@@ -151,7 +151,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       'reconciler',
       1_000,
       createReconciler({
-        ...{ ledger, everyMs: options.reconcileMs },
+        ...{ ledger, everyMs: options.reconcileMs, onFault: (error) => onError(error, 'reconciler') },
         onRepair: (repair) => {
           repairs.inc({ what: repair.what });
           logger.error({ ...repair }, 'a task that nothing moved was repaired: a fault led here');

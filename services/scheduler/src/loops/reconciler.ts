@@ -1,3 +1,4 @@
+import { isAppError } from '@cleanslate/contracts';
 import { isActive, isTerminal, settlementOf } from '@cleanslate/domain';
 import {
   answerRepairRequests,
@@ -10,7 +11,7 @@ import {
   type Repair,
   repairDueTimes,
   repairSettlements,
-  type Tx,
+  type TaskKey,
   upsertSettlements,
   withTransaction,
 } from '@cleanslate/store';
@@ -24,13 +25,16 @@ export type ReconcilerOptions = {
   /** Pause between two looks where nobody asks for one. Milliseconds. */
   readonly everyMs: number;
   readonly onRepair: (repair: Repair) => void;
+  /** Told what could not be decided and will be tried again; what else is stuck goes on. */
+  readonly onFault: OnFault;
 };
+type OnFault = (error: unknown) => void;
 
 /**
  * Conservation: finds what `ledger.unaccounted_tasks` and `ledger.unaccounted_candidates` list and derives what can be derived, each repair on record. What
  * the clock alone decides (overdue leases, doorbells, back-offs) is the sweep's; what can't be derived stays in the metric.
  */
-export function createReconciler({ ledger, everyMs, onRepair }: ReconcilerOptions): () => Promise<boolean> {
+export function createReconciler({ ledger, everyMs, onRepair, onFault }: ReconcilerOptions): () => Promise<boolean> {
   let nextAt = performance.now() + everyMs;
   return async () => {
     const { context } = ledger;
@@ -39,7 +43,11 @@ export function createReconciler({ ledger, everyMs, onRepair }: ReconcilerOption
     const requests = await withTransaction(database, scope, findRepairRequests);
     if (requests.length === 0 && performance.now() < nextAt) return false;
     nextAt = performance.now() + everyMs;
-    const repairs = [...(await repairRows(context, database)), ...(await decideStuck(ledger, database))];
+    const repairs = [
+      ...(await repairRows(context, database)),
+      ...(await settleUnsettled(context, database, onFault)),
+      ...(await decideStuck(ledger, database, onFault)),
+    ];
     for (const repair of repairs) onRepair(repair);
     if (requests.length > 0)
       await withTransaction(database, LEDGER_SCOPE, (tx) => answerRepairRequests(tx, requests, repairs.length));
@@ -47,45 +55,67 @@ export function createReconciler({ ledger, everyMs, onRepair }: ReconcilerOption
   };
 }
 
-async function repairRows(context: LedgerContext, database: Database): Promise<readonly Repair[]> {
+async function repairRows({ options }: LedgerContext, database: Database): Promise<readonly Repair[]> {
   return await withTransaction(database, LEDGER_SCOPE, async (tx) => [
-    ...(await repairDueTimes(tx, context.options.leaseMs)),
+    ...(await repairDueTimes(tx, options.leaseMs)),
     ...(await repairSettlements(tx)),
-    ...(await deriveSettlements(tx, context)),
   ]);
 }
 
 /** The machine draws once more what follows from the rows that are there. */
-async function decideStuck(ledger: Ledger, database: Database): Promise<readonly Repair[]> {
+async function decideStuck(ledger: Ledger, database: Database, onFault: OnFault): Promise<readonly Repair[]> {
   const scope = { ...LEDGER_SCOPE, readOnly: true };
   const stuck = await withTransaction(database, scope, (tx) => findStuckTasks(tx, LIMIT));
-  const repairs: Repair[] = [];
-  for (const key of stuck) {
+  const repairs = await repairEach(stuck, onFault, async (key): Promise<Repair | undefined> => {
     const { state } = await ledger.apply({ kind: 'input', ...key, input: { kind: 'reconcile' } });
-    if (state === undefined) continue;
+    if (state === undefined) return undefined;
     const moving = state.steps.find((step) => isActive(step) && step.phase !== 'blocked');
     const over = isTerminal(state.task.state);
-    if (moving === undefined && !over) continue;
+    if (moving === undefined && !over) return undefined;
     const detail = over ? `nothing was left to do: ${state.task.state}` : 'nothing moved it: its next step goes on';
-    repairs.push({ ...key, stepId: moving?.stepId ?? null, what: 'decided', detail });
-  }
+    return { ...key, stepId: moving?.stepId ?? null, what: 'decided', detail };
+  });
   if (repairs.length > 0) await withTransaction(database, LEDGER_SCOPE, (tx) => insertRepairs(tx, repairs));
   return repairs;
 }
 
-async function deriveSettlements(tx: Tx, { epoch, plans }: LedgerContext): Promise<readonly Repair[]> {
-  const keys = await findUnsettledTasks(tx, LIMIT);
-  if (keys.length === 0) return [];
-  const { aggregates } = await loadForUpdate(tx, epoch, keys, plans);
-  const derived = [...aggregates.values()].map(({ taskSeq, state }) => {
-    const { tenantId, taskId } = state.task;
-    return { taskSeq, tenantId, taskId, body: settlementOf(state) };
-  });
-  await upsertSettlements(tx, derived);
-  const detail = 'candidates wait and the task had no settlement';
-  const repairs = derived.map(
-    ({ tenantId, taskId }): Repair => ({ tenantId, taskId, stepId: null, what: 'settled_again', detail }),
+async function settleUnsettled(
+  { epoch, plans }: LedgerContext,
+  database: Database,
+  onFault: OnFault,
+): Promise<readonly Repair[]> {
+  const scope = { ...LEDGER_SCOPE, readOnly: true };
+  const unsettled = await withTransaction(database, scope, (tx) => findUnsettledTasks(tx, LIMIT));
+  return await repairEach(unsettled, onFault, (key) =>
+    withTransaction(database, LEDGER_SCOPE, async (tx) => {
+      const [task] = (await loadForUpdate(tx, epoch, [key], plans)).aggregates.values();
+      if (task === undefined) return undefined;
+      await upsertSettlements(tx, [{ taskSeq: task.taskSeq, ...key, body: settlementOf(task.state) }]);
+      const detail = 'candidates wait and the task had no settlement';
+      const repair: Repair = { ...key, stepId: null, what: 'settled_again', detail };
+      await insertRepairs(tx, [repair]);
+      return repair;
+    }),
   );
-  await insertRepairs(tx, repairs);
+}
+
+/** One task that can't be decided must not hold up the others. Throws in an outage, which is everybody's. */
+async function repairEach(
+  keys: readonly TaskKey[],
+  onFault: OnFault,
+  repair: (key: TaskKey) => Promise<Repair | undefined>,
+): Promise<readonly Repair[]> {
+  const repairs: Repair[] = [];
+  const errors: unknown[] = [];
+  for (const key of keys)
+    try {
+      const made = await repair(key);
+      if (made !== undefined) repairs.push(made);
+    } catch (error) {
+      if (isAppError(error) && error.disposition === 'retryable') throw error;
+      errors.push(error);
+    }
+  // They are likely to have one cause; each would say it again with every look.
+  if (errors.length > 0) onFault(errors[0]);
   return repairs;
 }
