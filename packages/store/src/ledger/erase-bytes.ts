@@ -54,20 +54,32 @@ function eraseBytes(bytes: Buffer | null, eraser: Eraser): Buffer | null {
   return erased === text ? bytes : Buffer.from(erased);
 }
 
-/** Objects of the tenant that may hold a phrase, by hash. */
-export async function findSayingObjects(tx: Tx, { tenantId, knowledgeId, phrases }: OpenErasure): Promise<string[]> {
-  const words = phrases.map((phrase) => toFragments(phrase).map((fragment) => Buffer.from(fragment)));
-  const conditions = words.map((fragments, at) =>
-    fragments.length === 0
-      ? 'true'
-      : `NOT EXISTS (SELECT FROM unnest($${at + 3}::bytea[]) f WHERE position(f IN bytes) = 0)`,
-  );
+/** Objects of the tenant that may hold a phrase, each of its words in one of the usual spellings, by hash. */
+export async function findSayingObjects(
+  tx: Tx,
+  { tenantId, knowledgeId, phrases }: Pick<OpenErasure, 'tenantId' | 'knowledgeId' | 'phrases'>,
+): Promise<string[]> {
+  const values: Buffer[][] = [];
+  const conditions = phrases.map((phrase) => {
+    const each = toFragments(phrase).map(
+      (word) =>
+        `EXISTS (SELECT FROM unnest($${values.push(toSpellings(word)) + 2}::bytea[]) f WHERE position(f IN bytes) > 0)`,
+    );
+    return each.length === 0 ? 'true' : `(${each.join(' AND ')})`;
+  });
   const { rows } = await tx.query<{ sha256: string }>(
     `SELECT sha256 FROM ledger.objects WHERE tenant_id = $1 AND redacted_at IS NULL
        AND (position($2::bytea IN bytes) > 0${conditions.map((condition) => ` OR ${condition}`).join('')}) ORDER BY sha256`,
-    [tenantId, Buffer.from(`"${knowledgeId}`), ...words],
+    [tenantId, Buffer.from(`"${knowledgeId}`), ...values],
   );
   return rows.map((row) => row.sha256);
+}
+
+/** Bytes know no case, and to fold that of all objects takes minutes: as it is, in small letters, in capitals, with a capital at its head. */
+function toSpellings(word: string): Buffer[] {
+  const [small, capitals] = [word.toLowerCase(), word.toUpperCase()];
+  const head = `${[...capitals][0] ?? ''}${[...small].slice(1).join('')}`;
+  return [...new Set([word, small, capitals, head])].map((spelling) => Buffer.from(spelling));
 }
 
 /** Erases an object whole if it holds what is to go: with other bytes it would not be what its name says. */
