@@ -145,6 +145,13 @@ describe.each(BACKENDS)('copies of redacted words on %s', (backend) => {
     expect(await holding('earns')).toEqual(['candidates']);
   });
 
+  it('that are short are named in whatever many facts hold their letters', async () => {
+    begin();
+    const many = Array.from({ length: 60 }, (_, n) => fact(`many-${n}`, `The network ${n} is up.`, String(n)));
+    await state([fact('net', 'Net', 'x'), ...many, fact('other', 'It is paid net.', 'y')]);
+    expect((await redact('net')).elsewhere).toEqual(['other@1']);
+  });
+
   it('are looked for by what the fact said, not by what was merely proposed for it or contradicted it', async () => {
     begin();
     const ann = fact('ann', SECRET, '30000');

@@ -51,7 +51,7 @@ export async function findRedactable(
 
 export type SayingVersion = { readonly ref: string; readonly statement: string; readonly same: boolean };
 
-/** Versions of other facts that say the same, or may hold one of the phrases in what they say; at most `limit`. */
+/** Versions of other facts that say the same (first), or may hold one of the phrases in what they say; at most `limit`. */
 export async function findSayingVersions(
   tx: Tx,
   tenantId: string,
@@ -65,7 +65,7 @@ export async function findSayingVersions(
   const { sql, values } = saying('statement', phrases, 5);
   const { rows } = await tx.query<SayingVersion>(
     `SELECT knowledge_id || '@' || version AS ref, statement, signature = ANY ($3) AS same FROM knowledge.fact_versions
-     WHERE tenant_id = $1 AND knowledge_id <> $2 AND redacted_revision IS NULL AND (signature = ANY ($3) OR ${sql}) ORDER BY 1 LIMIT $4`,
+     WHERE tenant_id = $1 AND knowledge_id <> $2 AND redacted_revision IS NULL AND (signature = ANY ($3) OR ${sql}) ORDER BY same DESC, 1 LIMIT $4`,
     [tenantId, knowledgeId, signatures, limit, ...values],
   );
   return rows;

@@ -14,6 +14,8 @@ import { findCopies, toContents } from './redacted-copies.ts';
 
 /** Told at most. */
 const ELSEWHERE = 50;
+/** Looked at for that: many hold the letters of a short word, few the word. */
+const LOOKED_AT = 10_000;
 /** What a version says is also worded as they said it. */
 const BECAME: ReadonlySet<RedactableCandidate['outcome']> = new Set(['accepted', 'duplicate', 'updated']);
 
@@ -46,7 +48,7 @@ export async function findContent(tx: Tx, { tenantId, data }: Call<RequestOf<typ
   const phrases = [...new Set([...words, ...wordings])].filter((phrase) => phrase !== ERASED);
   const eraser = createEraser({ knowledgeId, versions: numbers, phrases, hashes: [] });
   const signatures = [...new Set(versions.map(({ signature }) => signature))];
-  const found = await findSayingVersions(tx, tenantId, knowledgeId, { signatures, phrases, limit: ELSEWHERE });
+  const found = await findSayingVersions(tx, tenantId, knowledgeId, { signatures, phrases, limit: LOOKED_AT });
   const copies = await findCopies(tx, tenantId, phrases, eraser);
   const own = new Set(disputes.map(({ disputeId }) => disputeId));
   return {
@@ -64,7 +66,8 @@ export async function findContent(tx: Tx, { tenantId, data }: Call<RequestOf<typ
     ],
     elsewhere: found
       .filter(({ same, statement }) => same || eraser.text(statement) !== statement)
-      .map(({ ref }) => ref),
+      .map(({ ref }) => ref)
+      .slice(0, ELSEWHERE),
   };
 }
 
