@@ -57,7 +57,7 @@ import { eachOf } from './pages.ts';
 import { type SubmitOptions, type SubmitRequest, type Submitted, submitTask } from './submit.ts';
 import { isTerminal } from './task-event.ts';
 import { type WatchItem, type WatchOptions, watchTasks } from './watch.ts';
-import { ask, change, isAway, type Wire } from './wire.ts';
+import { ask, change, changeOnce, isAway, type Wire } from './wire.ts';
 
 export type ClientOptions = {
   /** One NATS URL or several, also comma-separated. */
@@ -141,7 +141,7 @@ export type Client = AsyncDisposable & {
     resolve(request: RequestOf<typeof FactResolve>): Promise<ValueOf<typeof FactResolve>>;
   };
   readonly knowledge: {
-    /** Launders the tenant's knowledge now; `dryRun` says what that would do. May take a minute in a large base. */
+    /** Launders the tenant's knowledge now; `dryRun` says what that would do. May take a minute in a large base; after two, `REQUEST_TIMEOUT`: it goes on, and `reports` shows it. */
     launder(options?: RequestOf<typeof KnowledgeLaunder>): Promise<LaunderReport>;
     reports(query?: RequestOf<typeof KnowledgeReports>): Promise<readonly LaunderReport[]>;
   };
@@ -245,7 +245,8 @@ function clientOver(wire: Wire): Client {
       resolve: (request) => change(wire, FactResolve, request),
     },
     knowledge: {
-      launder: (options = {}) => change({ ...wire, requestTimeoutMs: LAUNDER_TIMEOUT_MS }, KnowledgeLaunder, options),
+      launder: (options = {}) =>
+        changeOnce({ ...wire, requestTimeoutMs: LAUNDER_TIMEOUT_MS }, KnowledgeLaunder, options),
       reports: async (query = {}) => (await ask(wire, KnowledgeReports, query)).reports,
     },
     schedules: {

@@ -22,11 +22,27 @@ export function ask<E extends Endpoint>(wire: Wire, endpoint: E, data: RequestOf
 }
 
 /** As `ask`, for endpoints that change something: repeated with one request id through a short outage, so that it happens once. */
-export async function change<E extends Endpoint>(
+export function change<E extends Endpoint>(
   wire: Wire,
   endpoint: E,
   data: RequestOf<E>,
   requestId: string = crypto.randomUUID(),
+): Promise<ValueOf<E>> {
+  return repeat(wire, endpoint, data, requestId, isAway);
+}
+
+/** As `change`, for what is begun anew each time it is asked for: repeated only where nobody heard it. Without an answer in time it may go on. */
+export function changeOnce<E extends Endpoint>(wire: Wire, endpoint: E, data: RequestOf<E>): Promise<ValueOf<E>> {
+  const isUnheard = (error: unknown) => isAppError(error) && error.code === 'BROKER_UNAVAILABLE';
+  return repeat(wire, endpoint, data, crypto.randomUUID(), isUnheard);
+}
+
+async function repeat<E extends Endpoint>(
+  wire: Wire,
+  endpoint: E,
+  data: RequestOf<E>,
+  requestId: string,
+  isWorthIt: (error: unknown) => boolean,
 ): Promise<ValueOf<E>> {
   const call = { source: wire.source, timeoutMs: wire.requestTimeoutMs, requestId };
   const giveUpAt = performance.now() + 2 * wire.requestTimeoutMs;
@@ -34,7 +50,7 @@ export async function change<E extends Endpoint>(
     try {
       return await callEndpoint(wire.bus, endpoint, wire.tenantId, data, call);
     } catch (error) {
-      if (performance.now() >= giveUpAt || !isAway(error)) throw error;
+      if (performance.now() >= giveUpAt || !isWorthIt(error)) throw error;
       await setTimeout(AGAIN_MS);
     }
   }
