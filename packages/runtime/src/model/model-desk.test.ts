@@ -48,9 +48,9 @@ const wait: ModelCallReply = { answer: 'wait', limit: '1 requests at once of mod
 const never = new AbortController().signal;
 const USED = { promptTokens: 7, completionTokens: 3, requests: 1 };
 
-function openDesk(maxWaitMs = 2_000): ModelDesk {
+function openDesk(maxWaitMs = 2_000, askForMs = 4_000): ModelDesk {
   const identity = newWorkerIdentity('analyzer');
-  return new ModelDesk({ bus: buses.worker, identity, onFailure: () => undefined, maxWaitMs, askForMs: 4_000 });
+  return new ModelDesk({ bus: buses.worker, identity, onFailure: () => undefined, maxWaitMs, askForMs });
 }
 
 const rejection = (work: Promise<unknown>) =>
@@ -145,11 +145,11 @@ describe('the right to a model call', () => {
       silent = false;
       return said;
     };
-    expect(await rejection(openDesk(4_000).reserve(call, never))).toMatchObject({ code: 'MODEL_BUDGET_SPENT' });
+    expect(await rejection(openDesk(4_000, 60_000).reserve(call, never))).toMatchObject({ code: 'MODEL_BUDGET_SPENT' });
     const [reserved] = asks.flatMap((asked) => (asked.ask === 'reserve' ? [asked.callId] : []));
     const settled = () => asks.flatMap((asked) => (asked.ask === 'settle' ? [asked.callId] : []));
-    await expect.poll(settled).toContain(reserved);
-  }, 20_000);
+    await expect.poll(settled, { timeout: 20_000 }).toContain(reserved);
+  }, 60_000);
 
   test('a cancel while it waits rejects at once', async () => {
     answer = ({ ask }) => (ask === 'reserve' ? wait : done);
