@@ -42,7 +42,8 @@ export function decideStatement(draft: WriteDraft, released: ReleasedCandidate, 
   const said = toCandidateBody(released.candidate, released);
   const match = findFact(draft, released, said);
   if (match === 'ambiguous') return refusal('several facts have this key: name the knowledge id', said);
-  const body = released.candidate.accessLevel === undefined ? atLevelOf(match, said) : said;
+  const byPerson = released.taskId === null && released.candidate.accessLevel !== undefined;
+  const body = byPerson ? said : atLevelOf(match, said);
   const known = match.believed.find((version) => version.body.signature === body.signature);
   if (known !== undefined && restsOn(released.candidate, match))
     return { ...refusal('recalled_fact', body), knowledgeId: match.knowledgeId };
@@ -80,7 +81,7 @@ function restsOn(candidate: Candidate, { knowledgeId }: FactState): boolean {
   return candidate.derivedFrom.some((ref) => ref.slice(0, ref.lastIndexOf('@')) === knowledgeId);
 }
 
-/** What names no level is read by nobody who may not read the fact that it is about; what is believed already keeps its own. */
+/** Read by nobody who may not read the fact that it is about, unless a person named its level; what is believed already keeps its own. */
 export function atLevelOf({ believed }: FactState, body: FactBody): FactBody {
   if (believed.some((version) => version.body.contentHash === body.contentHash)) return body;
   const level = highestLevel(body.accessLevel, ...believed.map((version) => version.body.accessLevel));

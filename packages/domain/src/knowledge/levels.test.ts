@@ -16,9 +16,15 @@ function candidate(value: string, accessLevel?: AccessLevel, derivedFrom: string
   };
 }
 
-function say(draft: WriteDraft, said: Candidate, at = 0, parents: readonly AccessLevel[] = []) {
+function say(
+  draft: WriteDraft,
+  said: Candidate,
+  at = 0,
+  parents: readonly AccessLevel[] = [],
+  taskId: string | null = 't',
+) {
   const source: ReleasedCandidate = {
-    ...{ tenantId, candidate: said, candidateId: 'c', taskId: 't', messageId: 'm', saidAt: MARCH + at },
+    ...{ tenantId, candidate: said, candidateId: taskId, taskId, messageId: 'm', saidAt: MARCH + at },
     ...{ validatorScore: 1, validated: true, wasTurnedDown: () => false },
     parents: parents.map((accessLevel) => ({ roots: ['r'], trust: 'internal_document', accessLevel })),
   };
@@ -50,13 +56,15 @@ describe('who may read what is said', () => {
     expect(levels(draft)).toEqual([level]);
   });
 
-  it('a new version that names no level is read by nobody who might not read the fact; one that names it decides', () => {
+  it('a new version is read by nobody who might not read the fact, unless a person named its level', () => {
     const draft = new WriteDraft([]);
     say(draft, candidate('5', 'restricted'));
     say(draft, candidate('6'), 1);
-    expect(levels(draft)).toEqual(['restricted', 'restricted']);
-    say(draft, candidate('7', 'internal'), 2);
-    expect(levels(draft)).toEqual(['restricted', 'restricted', 'internal']);
+    say(draft, candidate('7', 'public'), 2);
+    say(draft, candidate('8'), 3, [], null);
+    expect(levels(draft)).toEqual(['restricted', 'restricted', 'restricted', 'restricted']);
+    say(draft, candidate('9', 'internal'), 4, [], null);
+    expect(levels(draft)).toEqual(['restricted', 'restricted', 'restricted', 'restricted', 'internal']);
   });
 
   it('an import, which can name none, takes that of the fact it changes, and is none where it says what is believed', () => {
