@@ -135,7 +135,7 @@ export class Child implements AsyncDisposable {
     this.#suspended = [];
     const exit = await this.exited;
     await waitUntil(() => descendants.every((pid) => !isRunning(pid)), {
-      timeoutMs: 10_000,
+      timeoutMs: 30_000,
       onTimeout: () => new LaunchError('WRONG_STATE', `${this.name}: a descendant survives SIGKILL`),
     });
     return exit;

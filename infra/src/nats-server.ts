@@ -35,7 +35,7 @@ export interface NatsServer extends ServerControl {
   reload(config?: string): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** Starts a JetStream server on loopback and waits until it answers. Throws `LaunchError` with the server's last lines. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
@@ -133,7 +133,7 @@ async function reload(child: Child): Promise<void> {
   try {
     child.signal('SIGHUP');
     await waitUntil(() => answer !== undefined, {
-      timeoutMs: 10_000,
+      timeoutMs: 30_000,
       onTimeout: () => new LaunchError('RELOAD_FAILED', 'nats-server did not react to SIGHUP.', child.lines.last()),
     });
   } finally {

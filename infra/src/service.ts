@@ -17,7 +17,7 @@ export interface ServiceOptions {
   readonly log?: (line: string) => void;
   /** False: return as soon as the process runs. Default true: wait for `/readyz`. */
   readonly waitReady?: boolean;
-  /** Default 30,000. */
+  /** Default 90,000: many services at once start slowly on a small machine. */
   readonly readyTimeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -107,7 +107,7 @@ class ServiceProcess implements Service {
     return this.#child.exit;
   }
 
-  async waitReady(timeoutMs = 30_000, signal?: AbortSignal): Promise<void> {
+  async waitReady(timeoutMs = 90_000, signal?: AbortSignal): Promise<void> {
     let lastAnswer = this.healthUrl;
     const check = async (): Promise<boolean> => {
       if (this.exit !== undefined) return true;

@@ -23,7 +23,7 @@ const done = async (...args: string[]) => {
 const finishNoop = async () => json<{ taskId: string }>(await done('submit', 'noop', '--wait', '--json')).taskId;
 
 test('a stack whose database was put back refuses to start, is mended while it is down, and goes on', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const database = join(home, 'database');
   const backup = join(home, 'backup');

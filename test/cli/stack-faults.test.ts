@@ -32,7 +32,7 @@ const readStack = async () => JSON.parse(await readFile(join(home, 'stack.json')
 const findPid = (stack: StackFile, name: string) => stack.processes.find((each) => each.name === name)?.pid ?? 0;
 
 test('killed broker and database come back in place, and ready is said only once they have', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const before = json<StackFile>(await slate(['up', '--detach', '--json'], env));
   const killed = ['nats-server', 'database'].map((name) => ({ name, pid: findPid(before, name) }));
@@ -76,7 +76,7 @@ test('killed broker and database come back in place, and ready is said only once
 });
 
 test('two `slate up --detach` at once in a new home: one stack, both say that it is ready', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const both = await Promise.all([1, 2].map(() => slate(['up', '--detach', '--json'], env)));
   for (const each of both) expect(each.code, each.stdout + each.stderr).toBe(0);
@@ -91,7 +91,7 @@ test('two `slate up --detach` at once in a new home: one stack, both say that it
   expect([one?.supervisor, ...(one?.processes ?? [])].filter((each) => each && isAlive(each))).toEqual([]);
 });
 
-test('^C during `slate up --detach` stops what it started', { timeout: 120_000 }, async () => {
+test('^C during `slate up --detach` stops what it started', { timeout: 300_000 }, async () => {
   const up = startSlate(['up', '--detach'], env);
   await expect.poll(() => existsSync(join(home, 'stack.json')), { timeout: 60_000, interval: 20 }).toBe(true);
   const stack = await readStack();
@@ -106,7 +106,7 @@ test('^C during `slate up --detach` stops what it started', { timeout: 120_000 }
 test.each<[name: string, value: string, says: string]>([
   ['NATS_URL', 'nats://127.0.0.1:9', 'BROKER_UNAVAILABLE'],
   ['DATABASE_URL', 'postgres://nobody@127.0.0.1:9/none', 'DATABASE_UNAVAILABLE'],
-])('%s where nobody listens: exit 3, detached or not', { timeout: 120_000 }, async (name, value, says) => {
+])('%s where nobody listens: exit 3, detached or not', { timeout: 300_000 }, async (name, value, says) => {
   for (const args of [['up'], ['up', '--detach']]) {
     const ran = await slate(args, { ...env, [name]: value });
     expect(ran.code, ran.stderr).toBe(3);

@@ -36,7 +36,7 @@ const isAlive = (pid: number) => {
 const readStack = async () => JSON.parse(await readFile(join(home, 'stack.json'), 'utf8')) as StackFile;
 
 test('up --detach, a second up, a task, a killed service, doctor, down: and nothing is left running', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const up = await slate(['up', '--detach', '--json'], env);
   expect(up.code, up.stderr).toBe(0);

@@ -139,8 +139,6 @@ class RunningPlatform implements Platform {
         ...this.#options.env,
         ...env,
       },
-      // Eight of them start at once, on a machine that may be busy.
-      readyTimeoutMs: 90_000,
       ...(log === undefined ? {} : { log: (line: string) => log(name, line) }),
     });
     this.services.push(service);
