@@ -84,6 +84,7 @@ test('a task that fails: exit 1, with its code; and whoever watches a cancelled 
     expect(watched.code, watched.stderr).toBe(1);
     expect(watched.stderr).toContain('CANCELLED');
     expect((await run('task', 'list', '--state', 'failed')).stdout).toContain(taskId);
+    expect((await run('task', 'show', taskId)).stderr).toContain(`how it came about: slate task explain ${taskId}`);
   } finally {
     for (const worker of workers) worker.resume();
   }

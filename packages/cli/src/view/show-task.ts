@@ -35,6 +35,7 @@ export function showTask(terminal: Terminal, task: TaskView): void {
     out();
     showGate(terminal, task.taskId, task.gate);
   }
+  if (task.state === 'failed') terminal.note(`  how it came about: slate task explain ${task.taskId}`);
   if (task.result === null || task.result === undefined) return;
   out();
   out(findMarkdown(task.result) ?? JSON.stringify(task.result, null, 2));
