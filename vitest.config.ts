@@ -20,8 +20,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // Bounds matter only to a test that fails: a machine that stalls for some seconds must not make one fail.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
   },

@@ -34,7 +34,7 @@ beforeAll(async () => {
   stack.defer(() => fleet.retire());
   await fleet.start();
   await shortenAckWaits(p.platform, 3_000);
-}, 120_000);
+}, 240_000);
 afterAll(() => stack.disposeAsync(), 60_000);
 
 test(`seed ${SEED}: ${MINUTES} minutes of faults under load: nothing is lost, nothing doubled, nothing left over`, {

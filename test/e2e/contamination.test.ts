@@ -7,7 +7,7 @@ import { type LevelStories, runLevels } from '../../bench/src/contamination/run-
 
 // The benchmark itself, short: its answer key judges, not our validator.
 test('each level keeps more of a contaminated base away from the agents; full and the shipped path keep all of it', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await mkdtemp(join(tmpdir(), 'cleanslate-contamination-'));
   try {

@@ -24,7 +24,7 @@ beforeAll(async () => {
     env: { LEASE_MS: '60000', RING_CHECK_MS: '60000' },
     workerEnv: { SLOTS: '8', GRACE_MS: String(GRACE_MS) },
   });
-}, 120_000);
+}, 240_000);
 afterAll(() => p[Symbol.asyncDispose]());
 
 describe('a rolling restart of every service', () => {

@@ -160,7 +160,7 @@ it('C19: gateway and maintainer whose embedding model is another than the stored
 });
 
 it('C19: a gateway that runs while the knowledge base is moved asks in the new space, without a restart', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const client = await platform.client('acme');
   const move = async (dimension: number) => {

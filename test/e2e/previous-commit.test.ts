@@ -18,7 +18,7 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
       services: ['scheduler', 'gateway', ...ROLES],
       env: { LEASE_MS: '10000', SWEEP_MS: '100' },
     });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await platform[Symbol.asyncDispose]();
     previous[Symbol.dispose]();
@@ -46,6 +46,6 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
       expect(spent).toEqual([]);
       await expectConserved(platform);
     },
-    120_000,
+    240_000,
   );
 });

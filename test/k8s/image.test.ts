@@ -28,7 +28,7 @@ beforeAll(async () => {
   copyFileSync(join(checkoutRoot, 'infra/image/run.mjs'), join(dist, 'run.mjs'));
   symlinkSync(join(checkoutRoot, 'packages/store/migrations'), join(app, 'migrations'));
   platform = await startPlatform({ postgresAdminUrl: inject('postgresAdminUrl'), services: [], log: show });
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();
   rmSync(app, { recursive: true, force: true });
@@ -43,7 +43,7 @@ test('F6: every service of the image starts, works, and says "shutdown complete"
     expect([service.name, await service.stop(20_000)]).toEqual([service.name, { code: 0, signal: null }]);
     expect(service.lastLines(5).join('\n'), service.name).toContain('shutdown complete');
   }
-}, 120_000);
+}, 240_000);
 
 test('anything but a service is the command line: it brings the migrations, and registers the tenants it is told of, with their first key', async () => {
   const home = join(app, 'home');
@@ -76,7 +76,7 @@ test('anything but a service is the command line: it brings the migrations, and 
       { hash: expect.not.stringMatching(sha256('csk_first')), good: true },
     ]),
   );
-}, 120_000);
+}, 240_000);
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');

@@ -20,7 +20,7 @@ export const OVERLAYS = ['base', 'overlays/dev', 'overlays/prod'] as const;
 export const LOOSE_COMPONENTS = ['models'] as const;
 
 // kustomize takes a second, and on a busy machine ten.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const rendered = new Map<string, readonly Manifest[]>();
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
     env: { LEASE_MS: '10000', RING_CHECK_MS: '10000' },
     workerEnv: { SLOTS: '4', GRACE_MS: '2000' },
   });
-}, 120_000);
+}, 240_000);
 afterAll(() => p[Symbol.asyncDispose]());
 
 test('F11: `kubectl scale` from 1 to 4 to 1 under load, on one shared consumer: each takes its part, nothing is lost, twice or spent', async () => {

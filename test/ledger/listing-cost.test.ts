@@ -21,7 +21,7 @@ beforeAll(async () => {
   await addLetters('open', 3);
   await addLetters('closed', ENDED);
   await database.sql('ANALYZE ledger.tasks, ledger.dead_letters');
-}, 120_000);
+}, 240_000);
 afterAll(() => database[Symbol.asyncDispose]());
 
 describe('what is rare is found without reading the rest', () => {

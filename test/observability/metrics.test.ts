@@ -25,7 +25,7 @@ beforeAll(async () => {
       total('knowledge-maintainer', 'slate_knowledge_outbox_rows') === 0
     );
   });
-}, 120_000);
+}, 240_000);
 afterAll(() => platform[Symbol.asyncDispose]());
 
 describe('the metrics of a running platform and docs/reference/metrics.md', () => {

@@ -136,7 +136,7 @@ test('whichever process dies, before or after whichever call to the outside, eve
 });
 
 test(`${SEEDS} random plans of faults: every task ends, every result counts once, the same seed gives the same`, {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const met = { faults: 0, completed: 0, failed: 0, again: 0 };
   for (let seed = 1; seed <= SEEDS; seed++) {
