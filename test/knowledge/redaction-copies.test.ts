@@ -287,6 +287,21 @@ describe.each(BACKENDS)('copies of redacted words on %s', (backend) => {
     ).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
+  it('are redacted also behind tens of thousands of requests', async () => {
+    begin();
+    await state([fact('ann', SECRET)]);
+    // In minutes, which the statement's deadline does not allow, where each hash is compared with all others.
+    await at.admin.query(
+      `INSERT INTO knowledge.requests (tenant_id, request_id, body_hash, reply)
+       SELECT $1, 'old-' || n, encode(sha256(n::text::bytea), 'hex'), '{}' FROM generate_series(1, 20000) AS n`,
+      [tenantId],
+    );
+    await redact('ann');
+    expect(
+      await rows(`SELECT FROM knowledge.requests WHERE tenant_id = $1 AND body_hash NOT LIKE 'keyed:%' LIMIT 1`),
+    ).toEqual([]);
+  });
+
   it('can not be guessed from the hashes of requests, which are still answered once', async () => {
     begin();
     const data = { sourceRef: 'doc', sourceType: 'internal_document' as const, facts: [fact('ann', SECRET)] };

@@ -72,14 +72,35 @@ describe('eraser', () => {
     expect(found.json({ value: '5', note: { value: 'net' } })).toEqual({ value: ERASED, note: { value: ERASED } });
   });
 
-  it('finds a short Chinese phrase as a whole statement only, and a longer one anywhere', () => {
-    const found = createEraser({ ...erasure, phrases: ['收', '三万元', '张三患有肝炎'] });
-    const kept = '甲方收取三万元整。收货后付款，收 三万元，付';
+  it('finds a Chinese name within sentences, a number with its unit not within another, a single character as a whole statement', () => {
+    const found = createEraser({ ...erasure, phrases: ['收', '张三', '5天', '第5'] });
+    const kept = '甲方收取货款。收货后15天内，1.5天，第55条，收 三万元，付';
     expect(found.text(kept)).toBe(kept);
-    expect(found.json(['收', '三万元。', '他说“三万元”吗', '第一行\n收\n', '备注张三患有肝炎'])).toEqual([
-      ...[ERASED, `${ERASED}。`, `他说“${ERASED}”吗`, `第一行\n${ERASED}\n`, `备注${ERASED}`],
+    expect(found.json(['收', '收。', '他说“收”吗', '第一行\n收\n', '据悉张三已离职', '付款5天内', '第5条'])).toEqual([
+      ...[ERASED, `${ERASED}。`, `他说“${ERASED}”吗`, `第一行\n${ERASED}\n`, `据悉${ERASED}已离职`],
+      ...[`付款${ERASED}内`, `${ERASED}条`],
     ]);
-    expect(found.text(JSON.stringify({ x: '收', y: '收取' }))).toBe(JSON.stringify({ x: ERASED, y: '收取' }));
+    expect(found.text(JSON.stringify({ x: '收', y: '收取', z: '张三' }))).toBe(
+      JSON.stringify({ x: ERASED, y: '收取', z: ERASED }),
+    );
+  });
+
+  it("erases long phrases that are no identifiers from users' fields and keys, whatever these are called", () => {
+    const phrases = ['alice@example.com', 'DE89370400440532013000', 'Mueller-Luedenscheidt', '+49 170 1234567'];
+    const found = createEraser({ ...erasure, phrases });
+    expect(
+      found.json({
+        ...{ role: 'alice@example.com', decision: 'DE89370400440532013000', clause: 'payment_term' },
+        ...{ DE89370400440532013000: '+49 170 1234567', 'Mueller-Luedenscheidt': 1 },
+      }),
+    ).toEqual({ role: ERASED, decision: ERASED, clause: 'payment_term', [ERASED]: 1 });
+    const ours = {
+      taskId: '82fa1871-c810-49ef-912c-226c956b5edf',
+      executor: 'bench/noop',
+      role: 'analyzer',
+      after: ['a#2'],
+    };
+    expect(createEraser({ ...erasure, phrases: ['analyzer', 'bench/noop', 'c810-49ef'] }).json(ours)).toBe(ours);
   });
 
   it('finds wording in JSON that was put into a text', () => {

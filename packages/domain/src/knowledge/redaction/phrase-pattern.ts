@@ -1,22 +1,28 @@
 /** A shorter phrase ("net", "5 days") stands in too much that has nothing to do with it: it is found as whole words only. Characters. */
 const SHORT = 8;
-/** Of Chinese and Japanese, where a character says more and words have no blanks between them; shorter, it is found as a whole statement only. */
+/** Of Chinese and Japanese, where a character says more and words have no blanks between them. */
 const SHORT_WITHOUT_BLANKS = 6;
 const WITHOUT_BLANKS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** No letter or digit beside it (but an escape, in JSON within JSON), and no digits that go on: "5" is neither in "15" nor in "1.5" nor in "2026-01-05". */
 const WORD_BEGINS = '(?:(?<![\\p{L}\\p{N}_])|(?<=\\\\[nrt]))(?<!\\p{N}[.,:/-])';
 const WORD_ENDS = '(?![\\p{L}\\p{N}_])(?![.,:/-]\\p{N})';
+/** Where a phrase in Chinese begins or ends with a digit or a Latin letter, no other stands beside it: "5天" is not in "15天". */
+const NUMBER_BEGINS = '(?<![\\p{Script=Latin}\\p{N}_])(?<!\\p{N}[.,:/-])';
+const NUMBER_ENDS = '(?![\\p{Script=Latin}\\p{N}_])(?![.,:/-]\\p{N})';
 /** The ends of the text, of a line or of a quotation. */
 const STATEMENT_BEGINS = '(?<=(?:^|["“”„「」『』\\r\\n]|\\\\[nr])[ \\t]*)';
 const STATEMENT_ENDS = '(?=[ \\t]*[.!?;。！？；]?[ \\t]*(?:$|["“”„「」『』\\r\\n\\\\]))';
 
-/** True for a phrase that is found as whole words or as a whole statement only. */
+/** True for a phrase that is too short to mean only itself. */
 export function isShortPhrase(phrase: string): boolean {
   return [...phrase.trim()].length < (WITHOUT_BLANKS.test(phrase) ? SHORT_WITHOUT_BLANKS : SHORT);
 }
 
-/** A regular expression's source that finds the phrase however its blanks differ; quotes and backslashes also as JSON within JSON has them. */
+/**
+ * A regular expression's source that finds the phrase however its blanks differ; quotes and backslashes also as JSON within JSON has them. A short one is found as whole
+ * words, in Chinese anywhere but within a number; a single Chinese character as a whole statement.
+ */
 export function toSource(phrase: string): string {
   const words = phrase
     .split(/\s+/)
@@ -28,9 +34,10 @@ export function toSource(phrase: string): string {
     )
     .join('(?:\\s|\\\\+[nrt])+');
   if (!isShortPhrase(phrase)) return words;
-  return WITHOUT_BLANKS.test(phrase)
-    ? `${STATEMENT_BEGINS}${words}${STATEMENT_ENDS}`
-    : `${WORD_BEGINS}${words}${WORD_ENDS}`;
+  if (!WITHOUT_BLANKS.test(phrase)) return `${WORD_BEGINS}${words}${WORD_ENDS}`;
+  // A name of two characters stands within sentences; a single one stands in half of all words.
+  if ([...phrase.trim()].length === 1) return `${STATEMENT_BEGINS}${words}${STATEMENT_ENDS}`;
+  return `${/^[\p{Script=Latin}\p{N}]/u.test(phrase) ? NUMBER_BEGINS : ''}${words}${/[\p{Script=Latin}\p{N}]$/u.test(phrase) ? NUMBER_ENDS : ''}`;
 }
 
 /** At most so many words are looked for in the database. */
