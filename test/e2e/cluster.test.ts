@@ -38,6 +38,13 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => stack.disposeAsync());
 
+test('three servers promise no more than the store of each holds, so that a stream can still be changed', async () => {
+  const jsm = await jetstreamManager(admin.raw, { checkAPI: false });
+  const streams = await jsm.streams.list().next();
+  expect(streams.map(({ config }) => config.name)).not.toContain('ROOM');
+  expect(streams.reduce((sum, { config }) => sum + config.max_bytes, 0)).toBeLessThanOrEqual(8 * 1024 ** 3);
+});
+
 const leaderOf = async (stream: string) => {
   const info = await (await jetstreamManager(admin.raw, { checkAPI: false })).streams.info(stream);
   return info.cluster?.leader;

@@ -61,9 +61,10 @@ export async function applyTopology(bus: Bus, options: TopologyOptions): Promise
     if (outcome === 'created' && !created.includes(what)) created.push(what);
     if (outcome === 'updated' && !created.includes(what) && !updated.includes(what)) updated.push(what);
   };
+  const replicas = options.replicas ?? 1;
   await withFittingSize(async (factor) => {
-    for (const spec of topology.streams)
-      note(`stream ${spec.name}`, await applyStream(jsm, spec, factor, options.replicas ?? 1));
+    if (replicas > 1) await requireRoom(jsm, topology.streams, factor, replicas);
+    for (const spec of topology.streams) note(`stream ${spec.name}`, await applyStream(jsm, spec, factor, replicas));
   });
   for (const spec of topology.consumers) note(consumerTitle(spec), await applyConsumer(jsm, spec));
   const sizes = await Promise.all(
@@ -112,6 +113,22 @@ async function applyStream(
   const bytes = isSizeOf(spec, info.config.max_bytes) ? Math.min(maxBytes, info.config.max_bytes) : maxBytes;
   await jsm.streams.update(spec.name, { ...settings(bytes), max_bytes: bytes, num_replicas: replicas });
   return 'updated';
+}
+
+/**
+ * Throws what the server says where the streams that are still missing don't fit together. Servers of a cluster tell each other every ten seconds what they have promised, so streams made
+ * one after the other get more than there is, and no update of a stream is taken from then on, not even to a smaller one. A single stream of their size is refused at once.
+ */
+async function requireRoom(jsm: JetStreamManager, specs: readonly StreamSpec[], factor: number, replicas: number) {
+  const found = await Promise.all(specs.map((spec) => findStream(jsm, spec.name)));
+  const bytes = specs.reduce((sum, spec, n) => (found[n] === undefined ? sum + spec.maxBytes * factor : sum), 0);
+  if (bytes === 0) return;
+  const room = { name: 'ROOM', subjects: ['room'], max_bytes: Math.floor(bytes), num_replicas: replicas };
+  const remove = () => orMissing(jsm.streams.delete(room.name));
+  // One that is left of an attempt that was broken off may be of another size.
+  await remove();
+  await jsm.streams.add({ ...room, storage: 'file', retention: 'limits', discard: 'new' });
+  await remove();
 }
 
 /** Makes one durable as the catalogue says, and touches nothing else: for a role that joins a platform at work. */
