@@ -1,4 +1,4 @@
-import { AppError, Candidate } from '@cleanslate/contracts';
+import { AppError, Candidate, isAppError } from '@cleanslate/contracts';
 import { createEraser, type Eraser, toTombstone, WriteDraft } from '@cleanslate/domain';
 import {
   confirmRedaction,
@@ -25,15 +25,20 @@ const MOST = 1_000;
 /**
  * The end of redactions: what the scheduler is done with is looked for once more among candidates that became nothing and in what belongs to other facts, then
  * forgotten, in the planner's samples as well. One that fails holds up no other: `onError` hears of it, and it is tried again. Returns whether more may be left.
+ * Throws `DATABASE_UNAVAILABLE` in an outage, which is everybody's: the rest would wait for the same database one after the other.
  */
 export async function confirmErasures(database: Database, onError: (error: unknown) => void): Promise<boolean> {
-  const erased = await withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) => findErased(tx, MOST));
+  const look = (limit: number) =>
+    withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) => findErased(tx, limit));
+  const erased = await look(MOST);
   let confirmed = 0;
   for (const each of erased)
     try {
       await confirm(database, each);
       confirmed++;
     } catch (cause) {
+      // One scan that takes too long looks like an outage as well, but it is that redaction's alone: does the database answer?
+      if (isAppError(cause) && cause.disposition === 'retryable') await look(1);
       onError(new AppError('INTERNAL', `redaction ${each.redactionId} can't be confirmed yet`, { cause }));
     }
   return confirmed > 0;
