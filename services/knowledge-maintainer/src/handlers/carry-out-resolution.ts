@@ -75,7 +75,7 @@ export function toDerivations(
   );
 }
 
-/** The challenger as a person's statement: who confirms it answers for it. */
+/** The challenger as a person's statement: who confirms it answers for it. They name no level, so none that the fact has goes down; a row of an older release may hold a lower one. */
 function toPeriods(dispute: StoredDispute, state: FactState, requestId: string, now: number): StatedPeriod<FactBody>[] {
   const imported = FactImport.safeParse(dispute.challenger);
   if (imported.success) {
@@ -109,5 +109,5 @@ function toPeriods(dispute: StoredDispute, state: FactState, requestId: string, 
       parents: [],
     },
   );
-  return [{ valid, body: { ...body, taskId: null, candidateId: dispute.candidateId } }];
+  return [{ valid, body: { ...atLevelOf(state, body), taskId: null, candidateId: dispute.candidateId } }];
 }
