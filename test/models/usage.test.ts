@@ -21,8 +21,7 @@ const PROMPT_AT_LEAST = 50;
 
 describe('what a request is booked with that ended before its server said what it used', () => {
   test.each<[string, ModelReply]>([
-    ['reset before the headers', { broken: 'reset' }],
-    ['reset in the stream', { ...json(GOOD), resetAfter: 2 }],
+    ['reset in the stream', { ...json(GOOD), resetAfter: 2, chunkDelayMs: 20 }],
     ['whose answer is longer than any', { content: 'x'.repeat(200_000), chunkSize: 20_000 }],
   ])('one %s: its prompt, which was read', async (_, reply) => {
     const { budget, settled } = openBudget();
@@ -32,6 +31,14 @@ describe('what a request is booked with that ended before its server said what i
     expect(settled).toMatchObject([{ requests: 1, cost: expect.any(Number) }]);
     expect(settled[0]?.promptTokens).toBeGreaterThan(PROMPT_AT_LEAST);
     expect(at.calls.map(({ usage }) => usage)).toEqual(settled);
+  });
+
+  test('one whose server took it and sent no headers in time: the same', async () => {
+    const { budget, settled } = openBudget();
+    await using at = await startModel({ ...LIMITS, MODEL_HEADERS_TIMEOUT_MS: '100' }, { budget });
+    at.server.reply([{ broken: 'no-headers' }]);
+    await expect(at.model.ask(request, quiet())).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' });
+    expect(settled[0]?.promptTokens).toBeGreaterThan(PROMPT_AT_LEAST);
   });
 
   test('one broken off because its lease was lost, or its step cancelled: the same', async () => {
@@ -68,6 +75,15 @@ describe('what a request is booked with that ended before its server said what i
     at.server.reply([reply]);
     await expect(at.model.ask(request, quiet())).rejects.toThrow(AppError);
     expect(settled).toEqual([{ ...NO_USAGE, requests: 1 }]);
+  });
+
+  test('one whose connection was cut before the headers, by a balancer without hosts: nothing', async () => {
+    const { budget, settled } = openBudget();
+    await using at = await startModel(LIMITS, { budget });
+    at.server.reply([{ broken: 'reset' }]);
+    await expect(at.model.ask(request, quiet())).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+    expect(settled).toEqual([{ ...NO_USAGE, requests: 1 }]);
+    expect(at.calls.map(({ usage }) => usage)).toEqual(settled);
   });
 
   test('one that reached no server: nothing', async () => {

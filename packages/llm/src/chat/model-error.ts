@@ -1,5 +1,6 @@
 import { AppError } from '@cleanslate/contracts';
 import { DEFAULT_SENSITIVE, maskSensitive } from '@cleanslate/domain';
+import { APIConnectionError } from 'openai';
 import { readRetryAfter } from './retry-after.ts';
 
 /** As the client throws it. */
@@ -23,12 +24,20 @@ const TOO_LONG =
 /** How connections fail that were never made: names, routes, certificates. */
 const NEVER_REACHED =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EPROTO|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
+/** How connections fail that were ended by the other side. */
+const CUT_OFF = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/;
 const MAX_CAUSES = 5;
 
-/** Whether a request that ended so is paid for: a host that answers with a status bills nothing, nor does one that was never reached. */
+/**
+ * Whether a request that ended so is paid for: a host that answers with a status bills nothing, nor does one that was never reached. A connection that was cut
+ * before any headers is a balancer without a host behind it: were it booked, every retry of an outage would cost a prompt.
+ */
 export function isBilled(error: unknown): boolean {
   if (typeof (error as { readonly status?: unknown } | null)?.status === 'number') return false;
-  return !codesOf(error).some((code) => NEVER_REACHED.test(code));
+  const codes = codesOf(error);
+  // The client throws it only while there are no headers; what ends a stream comes as it is.
+  if (error instanceof APIConnectionError && codes.some((code) => CUT_OFF.test(code))) return false;
+  return !codes.some((code) => NEVER_REACHED.test(code));
 }
 
 /** Of an error and of its causes: the client says no more than "Connection error". */
