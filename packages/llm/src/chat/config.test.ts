@@ -46,3 +46,14 @@ test.each([
     });
   },
 );
+
+test.each([
+  ['1000', 500],
+  ['1500', 600],
+  ['4096', 1_638],
+  ['9000', 4_004],
+  ['32768', 25_395],
+])('a window of %s without a longest answer that is set leaves a prompt %i tokens', async (window, promptTokens) => {
+  const env = { MODEL: 'm', MODEL_URL: 'http://127.0.0.1:9/v1', MODEL_CONTEXT_TOKENS: window };
+  expect(await createModel(schema.parse(env))).toMatchObject({ isOffline: false, promptTokens });
+});

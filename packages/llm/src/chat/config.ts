@@ -29,8 +29,8 @@ export const modelConfig = {
     .default(32_768)
     .describe("the model's context window; a prompt that does not fit is refused, not sent"),
   MODEL_MAX_OUTPUT_TOKENS: whole(16, 1_000_000)
-    .default(4_096)
-    .describe('longest answer, unless a request says otherwise'),
+    .optional()
+    .describe('longest answer, unless a request says otherwise; unset: 4096, half of a small window at most'),
   LLM_MAX_RETRIES: whole(0, 10).default(2).describe('requests again after one that failed in passing'),
   MODEL_TIMEOUT_MS: whole(100, 3_600_000)
     .default(180_000)

@@ -9,6 +9,7 @@ import type { RefusedTool } from './tool.ts';
 
 /** For instructions, schema and a little data. */
 const MIN_PROMPT_TOKENS = 500;
+const LONGEST_ANSWER_TOKENS = 4_096;
 
 export type ModelParts = {
   /** What the pool shares. Default: no limits. */
@@ -19,13 +20,13 @@ export type ModelParts = {
   readonly onToolRefused?: (refused: RefusedTool) => void;
 };
 
-/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server, or its window no room beside the longest answer. */
+/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server, or its window no room beside the longest answer that is set. */
 export async function createModel(settings: ModelSettings, parts: ModelParts = {}): Promise<ModelProvider> {
   const { MODEL: model, MODEL_URL: url } = settings;
   if (model === undefined) return offlineModel();
   if (url === undefined || !URL.canParse(url))
     throw new AppError('CONFIGURATION', `MODEL "${model}" needs MODEL_URL, the base of an OpenAI-compatible API`);
-  const { MODEL_CONTEXT_TOKENS: window, MODEL_MAX_OUTPUT_TOKENS: longest } = settings;
+  const { MODEL_CONTEXT_TOKENS: window, MODEL_MAX_OUTPUT_TOKENS: longest = longestAnswer(window) } = settings;
   const room = promptRoom(window, longest);
   if (room < MIN_PROMPT_TOKENS)
     throw new AppError(
@@ -43,13 +44,18 @@ export async function createModel(settings: ModelSettings, parts: ModelParts = {
       firstTokenMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
       idleMs: settings.MODEL_IDLE_TIMEOUT_MS,
     },
-    ...{ contextTokens: settings.MODEL_CONTEXT_TOKENS, maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS },
+    ...{ contextTokens: window, maxOutputTokens: longest },
     maxRetries: settings.LLM_MAX_RETRIES,
     prices: toPrices(settings),
     budget: parts.budget ?? unlimited,
     onCall: parts.onCall ?? (() => undefined),
     onToolRefused: parts.onToolRefused ?? (() => undefined),
   });
+}
+
+/** Where none is set: never the larger part of a window, and the shortest prompt always fits beside it. */
+function longestAnswer(window: number): number {
+  return Math.min(LONGEST_ANSWER_TOKENS, Math.floor(window / 2), promptRoom(window, MIN_PROMPT_TOKENS));
 }
 
 function toPrices({ MODEL_INPUT_PRICE: input, MODEL_OUTPUT_PRICE: output }: ModelSettings) {
