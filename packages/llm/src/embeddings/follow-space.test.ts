@@ -30,6 +30,17 @@ it('where the settings do not reach that space, it is told once, and questions s
   expect(missed).toEqual([REMOTE.space, OLDER.space]);
 });
 
+it('one that could not be made is not kept: the next question tries again', async () => {
+  let fails = true;
+  const follow = followSpace(configured, SETTINGS, () => {
+    if (fails) throw new Error('in passing');
+  });
+  const both = await Promise.allSettled([follow(kept(OLDER)), follow(kept(OLDER))]);
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  fails = false;
+  expect(await follow(kept(OLDER))).toBe(configured);
+});
+
 it('another model is asked of the same server', async () => {
   const found = await embeddingsOf({ ...SETTINGS, EMBEDDING_URL: 'http://127.0.0.1:1/v1' }, REMOTE);
   expect(found?.space.id).toBe(REMOTE.space);

@@ -40,6 +40,12 @@ export function followSpace(
     if (active === undefined) return configured;
     const provider = providers.get(active.space) ?? find(active);
     providers.set(active.space, provider);
-    return await provider;
+    try {
+      return await provider;
+    } catch (error) {
+      // A failure in passing (a module that could not be loaded) is not kept: the next question tries again.
+      if (providers.get(active.space) === provider) providers.delete(active.space);
+      throw error;
+    }
   };
 }
