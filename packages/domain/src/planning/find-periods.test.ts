@@ -101,7 +101,11 @@ test('whatever is asked, times are found in order, apart, and never empty', () =
   );
 });
 
-test('a question of a hundred thousand characters is read in a moment', () => {
-  // No clock: a rule that is quadratic would run into the test's own time-out.
-  for (const part of ['in 2024 ', '2024年3月', 'between March ', 'the the ']) findPeriods(part.repeat(12_000), AT);
+test.each([
+  ['in 2024 ', 12_000],
+  ['2024年3月', 12_000],
+  ['between March ', 0],
+  ['the the ', 0],
+])('of a question of a hundred thousand characters every time is found: "%s" again and again', (part, times) => {
+  expect(findPeriods(part.repeat(12_000), AT)).toHaveLength(times);
 });

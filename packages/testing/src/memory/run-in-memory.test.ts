@@ -202,6 +202,26 @@ test('a missing executor and a wrong input are told before anything runs', async
   });
 });
 
+test('an hour of waiting takes no real time: else this test would run into its own time-out', async () => {
+  const clock = virtualClock();
+  const hour = 3_600_000;
+  const wait = defineExecutor({
+    ...{ role: 'writer', name: 'sample/wait', input: z.strictObject({}), output: z.strictObject({}) },
+    run: async (ctx) => {
+      await clock.sleep(hour, ctx.signal);
+      return {};
+    },
+  });
+  const workflow = defineWorkflow({
+    ...{ name: 'sample-waiting', input: z.strictObject({}), result: 'steps.wait.output' },
+    steps: { wait: { role: 'writer', executor: 'sample/wait', input: {}, timeoutMs: 2 * hour } },
+  });
+  const run = await runInMemory(workflow, { clock, executors: [wait], input: {}, deadlineMs: 4 * hour });
+  expectExactlyOnce(run);
+  expect(run).toMatchObject({ state: 'completed', steps: [{ attempts: 1, runs: 1 }] });
+  expect(run.elapsedMs).toBeGreaterThanOrEqual(hour);
+});
+
 test('an executor that hangs is ended by its time-out, in virtual time', async () => {
   const hang = defineExecutor({
     ...{ role: 'writer', name: 'sample/hang', input: z.strictObject({}), output: z.strictObject({}) },
