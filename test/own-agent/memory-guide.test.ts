@@ -5,7 +5,7 @@ import { checkoutRoot } from '@cleanslate/infra';
 import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { slate } from '../fixtures/slate.ts';
-import { readBlocks } from './guide.ts';
+import { readBlocks } from '../support/guide.ts';
 
 // docs/how-to/memory.md, command by command, with the worker of examples/memory-agent in the place of the built-in analyzer.
 

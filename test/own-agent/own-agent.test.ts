@@ -6,8 +6,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { checkoutRoot, findPinnedNode } from '@cleanslate/infra';
 import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Block, readBlocks } from './guide.ts';
-import { Shell } from './shell.ts';
+import { type Block, readBlocks } from '../support/guide.ts';
+import { Shell } from '../support/shell.ts';
 
 // docs/how-to/own-agent.md, command by command, in a folder outside the checkout: the packed packages, a stack that runs elsewhere.
 
