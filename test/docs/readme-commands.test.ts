@@ -54,7 +54,9 @@ async function toRun(line: string): Promise<string> {
 }
 type List = { readonly tasks: readonly { readonly taskId: string }[] };
 
-test('every command of the README and of the guide to regress does what it says', { timeout: 600_000 }, async () => {
+test('every command of the README and of the guide to regress runs, and ends as it should', {
+  timeout: 600_000,
+}, async () => {
   expect(UP).toMatch(/slate up --detach/);
   expect(LINES.length).toBeGreaterThan(35);
   await run(UP);
