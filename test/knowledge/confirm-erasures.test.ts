@@ -2,6 +2,7 @@ import type { FactImport } from '@cleanslate/contracts';
 import { openDatabase } from '@cleanslate/store';
 import { startTcpProxy } from '@cleanslate/testing';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { ErasureConfirmer } from '../../services/knowledge-maintainer/src/erasure-confirmer.ts';
 import { confirmErasures } from '../../services/knowledge-maintainer/src/handlers/confirm-erasures.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { redactFact } from '../../services/knowledge-maintainer/src/handlers/redact-fact.ts';
@@ -59,6 +60,23 @@ async function atFirst(statement: string): Promise<AsyncDisposable> {
     [Symbol.asyncDispose]: async () => void (await at.admin.query('DROP FUNCTION knowledge.at_first() CASCADE')),
   };
 }
+
+test('a service that is stopped ends with the one in hand: the others wait for whoever looks next', async () => {
+  {
+    await using _ = await atFirst(`RAISE EXCEPTION 'not this one'`);
+    let stopped: Promise<void> | undefined;
+    const onError = () => {
+      stopped ??= confirmer.stop();
+    };
+    const confirmer = new ErasureConfirmer({ database: at.database, onError, everyMs: 10 });
+    confirmer.start();
+    await expect.poll(() => stopped !== undefined).toBe(true);
+    await stopped;
+    expect(await open()).toEqual(redactions);
+  }
+  await confirmErasures(at.database, unexpected);
+  expect(await open()).toEqual([]);
+});
 
 test('an outage ends the round: the rest does not wait for the same database one after the other', async () => {
   const url = new URL(at.url);

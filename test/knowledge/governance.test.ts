@@ -99,6 +99,20 @@ describe('feedback', () => {
     expect(await feedback('fb-task', 'wrong', 'ann')).toMatchObject({ counted: true, facts: [{ weight: 0.72 }] });
   });
 
+  it('weighs where the next statement is decided as it does where the fact is read', async () => {
+    const rivalOf = async (id: string) => {
+      await task(`rival-${id}`, [said(id, '60', 'doc:b')]);
+      const { rows } = await at.admin.query<{ outcome: string }>(
+        `SELECT outcome FROM knowledge.candidates WHERE task_id = 'rival-${id}'`,
+      );
+      return rows.map(({ outcome }) => outcome);
+    };
+    await state('doc:a', fact('fb-firm', '30'), fact('fb-doubted', '30'));
+    await task('fb-doubted-task', [], ['fb-doubted@1']);
+    for (const person of ['ann', 'bo', 'cy']) await feedback('fb-doubted-task', 'wrong', person);
+    expect([await rivalOf('fb-firm'), await rivalOf('fb-doubted')]).toEqual([['disputed'], ['updated']]);
+  });
+
   it('is refused for a task without an answer that rests on facts', async () => {
     await expect(feedback('nobody', 'wrong', 'ann')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });

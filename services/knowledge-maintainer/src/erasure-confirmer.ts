@@ -12,6 +12,7 @@ export type ErasureConfirmerOptions = {
 export class ErasureConfirmer {
   readonly #options: ErasureConfirmerOptions;
   #timer: NodeJS.Timeout | undefined;
+  readonly #stopped = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(options: ErasureConfirmerOptions) {
@@ -26,15 +27,17 @@ export class ErasureConfirmer {
     }, this.#options.everyMs ?? 1_000);
   }
 
+  /** Comes back after the redaction in hand: the others are as far as they were, for whoever looks next. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#stopped.abort();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     const { database, onError } = this.#options;
     try {
-      while (await confirmErasures(database, onError));
+      while (await confirmErasures(database, onError, this.#stopped.signal));
     } catch (error) {
       onError(error);
     }

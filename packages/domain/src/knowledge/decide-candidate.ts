@@ -50,7 +50,7 @@ export function decideStatement(draft: WriteDraft, released: ReleasedCandidate, 
   const period = toPeriod(match, released, known);
   if (period === undefined)
     return { ...refusal('nothing is left of its valid range', body), knowledgeId: match.knowledgeId };
-  const ruling = rule(match.believed, body, period, released.candidate.validFrom != null, now);
+  const ruling = rule(match, body, period, released.candidate.validFrom != null, now);
   if (ruling !== null && ruling.verdict.ruling !== 'update') {
     const outcome = ruling.verdict.ruling === 'dispute' ? 'disputed' : 'rejected';
     const { version } = ruling.incumbent;
@@ -125,7 +125,7 @@ function toPeriod(
 
 /** The hardest ruling over all versions that the period would displace. */
 function rule(
-  believed: readonly BelievedVersion<FactBody>[],
+  { believed, weights }: FactState,
   body: FactBody,
   period: ValidRange,
   dated: boolean,
@@ -136,12 +136,13 @@ function rule(
     .filter((version) => overlaps(version.valid, period) && !sameSignature(version.body, body))
     .map((incumbent) => ({
       incumbent,
-      verdict: arbitrate(toContender(incumbent.body), toContender(body), dated, now),
+      verdict: arbitrate(toContender(incumbent.body, weights.get(incumbent.version)), toContender(body), dated, now),
     }));
   rulings.sort((a, b) => order[b.verdict.ruling] - order[a.verdict.ruling]);
   return rulings[0] ?? null;
 }
 
-function toContender(body: FactBody) {
-  return { ...body, trust: body.lineage.trust };
+/** `weight`: what feedback left of the one that its source gave it, as every reader weighs it. */
+function toContender(body: FactBody, weight = body.weight) {
+  return { ...body, weight, trust: body.lineage.trust };
 }

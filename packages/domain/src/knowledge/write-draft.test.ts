@@ -45,7 +45,9 @@ describe('a batch about one fact', () => {
 
   it('closes what was believed before it, once', () => {
     const before = { version: 4, valid: { from: 0, until: 10 }, body: body('1') };
-    const draft = new WriteDraft([{ tenantId: 't', knowledgeId: 'k', nextVersion: 5, believed: [before] }]);
+    const draft = new WriteDraft([
+      { tenantId: 't', knowledgeId: 'k', nextVersion: 5, believed: [before], weights: new Map([[4, 0.5]]) },
+    ]);
     draft.write('t', 'k', [{ valid: { from: 2, until: 4 }, body: body('2') }], same);
     draft.write('t', 'k', [{ valid: { from: 2, until: 4 }, body: body('3') }], same);
     expect(draft.closings).toEqual([{ tenantId: 't', knowledgeId: 'k', version: 4, wave: 0 }]);
@@ -55,6 +57,8 @@ describe('a batch about one fact', () => {
       [7, 0, 1],
       [8, 1, null],
     ]);
+    // What is left of the doubted version is as doubted.
+    expect([...draft.find('t', 'k').weights]).toEqual([4, 5, 6].map((version) => [version, 0.5]));
     expect(draft.findByKey('t', body('1').factKey ?? '').map((state) => state.knowledgeId)).toEqual(['k']);
     expect(draft.findByKey('other', body('1').factKey ?? '')).toEqual([]);
   });

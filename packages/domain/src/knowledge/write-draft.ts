@@ -9,6 +9,8 @@ export type FactState = {
   readonly knowledgeId: string;
   readonly nextVersion: number;
   readonly believed: readonly BelievedVersion<FactBody>[];
+  /** The present weight of versions, by number; of others it is still that which their source gave them. */
+  readonly weights: ReadonlyMap<number, number>;
 };
 
 /**
@@ -44,9 +46,8 @@ export class WriteDraft {
 
   /** The fact as the batch has left it so far; without versions where it is new. */
   find(tenantId: string, knowledgeId: string): FactState {
-    return (
-      this.#facts.get(factId(tenantId, knowledgeId))?.state ?? { tenantId, knowledgeId, nextVersion: 1, believed: [] }
-    );
+    const known = this.#facts.get(factId(tenantId, knowledgeId))?.state;
+    return known ?? { tenantId, knowledgeId, nextVersion: 1, believed: [], weights: new Map() };
   }
 
   /** Facts of which a believed version has this key, in order of id. */
@@ -133,13 +134,14 @@ export class WriteDraft {
 }
 
 function advance(draft: Draft, write: FactWrite<FactBody>, wave: number): Draft {
-  const { tenantId, knowledgeId, nextVersion, believed } = draft.state;
+  const { tenantId, knowledgeId, nextVersion, believed, weights } = draft.state;
   const ended = new Set(write.closed);
   return {
     state: {
       ...{ tenantId, knowledgeId },
       nextVersion: nextVersion + write.asserted.length,
       believed: [...believed.filter(({ version }) => !ended.has(version)), ...write.asserted],
+      weights: new Map([...weights, ...weightsOfRemainders(write, weights)]),
     },
     lastWave: wave,
     versions: [
@@ -153,6 +155,14 @@ function advance(draft: Draft, write: FactWrite<FactBody>, wave: number): Draft 
         .map((version) => ({ tenantId, knowledgeId, version, wave })),
     ],
   };
+}
+
+/** The rest of a fact is still that fact, as `carryOver` keeps it. */
+function weightsOfRemainders({ asserted }: FactWrite<FactBody>, weights: ReadonlyMap<number, number>) {
+  return asserted.flatMap(({ version, remainderOf }) => {
+    const weight = remainderOf === null ? undefined : weights.get(remainderOf);
+    return weight === undefined ? [] : [[version, weight] as const];
+  });
 }
 
 function factId(tenantId: string, id: string): string {

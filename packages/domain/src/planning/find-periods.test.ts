@@ -101,11 +101,14 @@ test('whatever is asked, times are found in order, apart, and never empty', () =
   );
 });
 
+// So many that looking at each of them beside each other one would outlast the test.
+const TIMES = 200_000;
+
 test.each([
-  ['in 2024 ', 12_000],
-  ['2024年3月', 12_000],
+  ['in 2024 ', TIMES],
+  ['2024年3月', TIMES],
   ['between March ', 0],
   ['the the ', 0],
-])('of a question of a hundred thousand characters every time is found: "%s" again and again', (part, times) => {
-  expect(findPeriods(part.repeat(12_000), AT)).toHaveLength(times);
+])('of a question of a million characters every time is found: "%s" again and again', (part, times) => {
+  expect(findPeriods(part.repeat(TIMES), AT)).toHaveLength(times);
 });

@@ -109,6 +109,9 @@ const HAN_AFTER = /^\s?(?:之后|以后)/;
 const HAN_SINCE = /^\s?(?:以来|起|开始)/;
 const HAN_IN = /^\s?(?:的时候|时|期间|当时|内|里|中)/;
 
+/** No word before a time that is read with it is longer. Looking back further would look through the whole question for each of its times. */
+const LEAD = 40;
+
 /** Every time a question names, in order. `at`: what "last year" and "in March" are counted from. */
 export function findPeriods(question: string, at: string): FoundPeriod[] {
   const text = foldWidth(question);
@@ -126,9 +129,11 @@ export function findPeriods(question: string, at: string): FoundPeriod[] {
 
 function findAtoms(text: string, at: string): FoundPeriod[] {
   const found: FoundPeriod[] = [];
+  const taken = new Uint8Array(text.length);
   const add = (period: Interval | null, span: Span) => {
-    const free = found.every(({ span: other }) => span.end <= other.start || other.end <= span.start);
-    if (period !== null && free) found.push({ period, span });
+    if (period === null || taken.subarray(span.start, span.end).includes(1)) return;
+    taken.fill(1, span.start, span.end);
+    found.push({ period, span });
   };
   for (const { iso, span } of findDates(text)) add(dayOf(iso), span);
   for (const { pattern, read } of ATOMS) {
@@ -142,37 +147,46 @@ function findAtoms(text: string, at: string): FoundPeriod[] {
 /** "between A and B", "A 至 B": from the beginning of the first to the end of the second. */
 function joinRange(text: string, first: FoundPeriod, second: FoundPeriod): FoundPeriod | null {
   if (!RANGE_BETWEEN.test(text.slice(first.span.end, second.span.start))) return null;
-  const before = RANGE_BEFORE.exec(text.slice(0, first.span.start));
+  const before = findLead(RANGE_BEFORE, text, first.span.start);
   const after = RANGE_AFTER.exec(text.slice(second.span.end));
   const spoken = /至|到|~|–|-/.test(text.slice(first.span.end, second.span.start));
   if (before === null && after === null && !spoken) return null;
   const { from } = first.period;
   const { until } = second.period;
   if (from === null || until === null || until <= from) return null;
-  const start = before?.index ?? first.span.start;
-  return { period: { from, until }, span: { start, end: second.span.end + (after?.[0].length ?? 0) } };
+  return {
+    period: { from, until },
+    span: { start: before ?? first.span.start, end: second.span.end + (after?.[0].length ?? 0) },
+  };
 }
 
 /** "before A", "since A", "A 之前": one end open. */
 function withWords(text: string, { period, span }: FoundPeriod): FoundPeriod {
-  const before = text.slice(0, span.start);
+  const lead = (pattern: RegExp) => findLead(pattern, text, span.start);
   const after = text.slice(span.end);
   const { from, until } = period;
-  const readings: readonly (readonly [RegExpExecArray | null, RegExpExecArray | null, Interval])[] = [
-    [BEFORE.exec(before), null, { from: null, until: from }],
+  const readings: readonly (readonly [number | null, RegExpExecArray | null, Interval])[] = [
+    [lead(BEFORE), null, { from: null, until: from }],
     [null, HAN_BEFORE.exec(after), { from: null, until: from }],
-    [AFTER.exec(before), null, { from: until, until: null }],
+    [lead(AFTER), null, { from: until, until: null }],
     [null, HAN_AFTER.exec(after), { from: until, until: null }],
     [null, HAN_SINCE.exec(after), { from, until: null }],
-    [SINCE.exec(before), null, { from, until: null }],
-    [IN.exec(before), HAN_IN.exec(after), period],
+    [lead(SINCE), null, { from, until: null }],
+    [lead(IN), HAN_IN.exec(after), period],
   ];
-  for (const [lead, tail, read] of readings) {
-    if (lead === null && tail === null) continue;
-    const own = lead ?? (tail === null ? null : /(?:自|从|在|于)\s?$/.exec(before));
-    return { period: read, span: { start: own?.index ?? span.start, end: span.end + (tail?.[0].length ?? 0) } };
+  for (const [said, tail, read] of readings) {
+    if (said === null && tail === null) continue;
+    const start = said ?? lead(/(?:自|从|在|于)\s?$/) ?? span.start;
+    return { period: read, span: { start, end: span.end + (tail?.[0].length ?? 0) } };
   }
   return { period, span };
+}
+
+/** Where a connecting word begins that ends at a place; null where none does. */
+function findLead(pattern: RegExp, text: string, end: number): number | null {
+  const start = Math.max(0, end - LEAD);
+  const match = pattern.exec(text.slice(start, end));
+  return match === null ? null : start + match.index;
 }
 
 /** The question without the times it names. */

@@ -1,16 +1,24 @@
 import { Assertion, FactView } from '@cleanslate/contracts';
 
+/** The weight that feedback left a version `v`: that of its adjustment `a`, joined as of a pin or as of now. */
+export const WEIGHT = 'coalesce(a.weight, v.weight)';
+
 /** Columns of a version as readers see it; `v` is the version, `a` its adjustment as of the pin (`toAdjustedJoin`). */
 export const FACT_COLUMNS = `v.tenant_id, v.knowledge_id, v.version, v.statement, v.subject, v.predicate, v.value, v.unit, v.polarity, v.modality,
-  v.knowledge_type, v.layer, v.source_type, v.source_ref, coalesce(a.weight, v.weight) AS weight, v.confidence,
+  v.knowledge_type, v.layer, v.source_type, v.source_ref, ${WEIGHT} AS weight, v.confidence,
   coalesce(a.importance, v.importance) AS importance, v.access_level, v.sensitivity, v.content_hash, v.tags,
   lower(v.valid) AS valid_from, upper(v.valid) AS valid_until, lower(v.revisions) AS revision_from, upper(v.revisions) AS revision_until`;
 
+const ADJUSTED = `LEFT JOIN knowledge.adjustments a
+    ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version`;
+
 /** The adjustment `a` of a version `v` as of a revision, the given parameter: every reader of a weight takes it from here, so that agents who check each other agree. */
 export function toAdjustedJoin(revision: string): string {
-  return `LEFT JOIN knowledge.adjustments a
-    ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND a.revisions @> ${revision}::bigint`;
+  return `${ADJUSTED} AND a.revisions @> ${revision}::bigint`;
 }
+
+/** The same as of the last revision: for who writes the next one, and for views of the present. */
+export const ADJUSTED_NOW = `${ADJUSTED} AND upper_inf(a.revisions)`;
 
 /** Who erased a version's content, when and why; null where it stands. */
 export const REDACTED = `CASE WHEN v.redacted_revision IS NOT NULL THEN (

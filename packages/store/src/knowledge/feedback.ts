@@ -1,5 +1,6 @@
 import type { Vote } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
+import { ADJUSTED_NOW, WEIGHT } from './fact-row.ts';
 
 /** A version behind an answer. `base` is the weight that its source gave it, `weight` the present one. */
 export type JudgedVersion = {
@@ -11,16 +12,14 @@ export type JudgedVersion = {
   readonly believed: boolean;
 };
 
-const JUDGED = `v.knowledge_id AS "knowledgeId", v.version, v.weight AS base, coalesce(a.weight, v.weight) AS weight,
+const JUDGED = `v.knowledge_id AS "knowledgeId", v.version, v.weight AS base, ${WEIGHT} AS weight,
   coalesce(a.importance, v.importance) AS importance, upper_inf(v.revisions) AS believed`;
-const ADJUSTED = `LEFT JOIN knowledge.adjustments a
-  ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND upper_inf(a.revisions)`;
 
 /** The versions that a task's answer rests on. */
 export async function findAnswerVersions(tx: Tx, tenantId: string, taskId: string): Promise<JudgedVersion[]> {
   const { rows } = await tx.query<JudgedVersion>(
     `SELECT ${JUDGED} FROM knowledge.relations r
-     JOIN knowledge.fact_versions v ON v.tenant_id = r.tenant_id AND v.knowledge_id = r.upstream_id AND v.version = r.upstream_version ${ADJUSTED}
+     JOIN knowledge.fact_versions v ON v.tenant_id = r.tenant_id AND v.knowledge_id = r.upstream_id AND v.version = r.upstream_version ${ADJUSTED_NOW}
      WHERE r.tenant_id = $1 AND r.downstream_kind = 'answer' AND r.downstream_id = $2 ORDER BY v.knowledge_id, v.version`,
     [tenantId, taskId],
   );
@@ -34,7 +33,7 @@ export async function findJudgedVersion(
   version: number,
 ): Promise<JudgedVersion | undefined> {
   const { rows } = await tx.query<JudgedVersion>(
-    `SELECT ${JUDGED} FROM knowledge.fact_versions v ${ADJUSTED} WHERE v.tenant_id = $1 AND v.knowledge_id = $2 AND v.version = $3`,
+    `SELECT ${JUDGED} FROM knowledge.fact_versions v ${ADJUSTED_NOW} WHERE v.tenant_id = $1 AND v.knowledge_id = $2 AND v.version = $3`,
     [tenantId, knowledgeId, version],
   );
   return rows[0];

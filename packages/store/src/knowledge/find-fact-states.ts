@@ -1,7 +1,7 @@
 import { AccessLevel, KnowledgeLayer, KnowledgeType, Sensitivity, SourceType } from '@cleanslate/contracts';
 import type { BelievedVersion, FactBody, FactState } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
-import { type FactRow, toAssertion } from './fact-row.ts';
+import { ADJUSTED_NOW, type FactRow, toAssertion, WEIGHT } from './fact-row.ts';
 
 export type FactLookup = {
   readonly tenantId: string;
@@ -16,6 +16,7 @@ type StateRow = {
   fact_tenant: string;
   fact_id: string;
   last_version: number | null;
+  present_weight: number | null;
 } & { [K in keyof Believed]: Believed[K] | null };
 type Believed = Omit<FactRow, 'revision_from' | 'revision_until'> & {
   fact_key: string | null;
@@ -43,10 +44,11 @@ export async function findFactStates(tx: Tx, lookups: readonly FactLookup[]): Pr
        UNION SELECT v.tenant_id, v.knowledge_id FROM unnest($5::text[], $6::text[]) AS x (tenant_id, id)
          JOIN knowledge.fact_versions v ON v.tenant_id = x.tenant_id AND v.signature = x.id AND v.fact_key IS NULL AND upper_inf(v.revisions)
      )
-     SELECT w.tenant_id AS fact_tenant, w.knowledge_id AS fact_id, m.last_version, v.*, lower(v.valid) AS valid_from, upper(v.valid) AS valid_until
+     SELECT w.tenant_id AS fact_tenant, w.knowledge_id AS fact_id, m.last_version, v.*, ${WEIGHT} AS present_weight, lower(v.valid) AS valid_from, upper(v.valid) AS valid_until
      FROM wanted w
      CROSS JOIN LATERAL (SELECT max(version) AS last_version FROM knowledge.fact_versions f WHERE f.tenant_id = w.tenant_id AND f.knowledge_id = w.knowledge_id) m
      LEFT JOIN knowledge.fact_versions v ON v.tenant_id = w.tenant_id AND v.knowledge_id = w.knowledge_id AND upper_inf(v.revisions)
+     ${ADJUSTED_NOW}
      ORDER BY 1, 2, v.version`,
     [...flat((l) => l.knowledgeIds), ...flat((l) => l.factKeys), ...flat((l) => l.signatures)],
   );
@@ -69,17 +71,24 @@ export async function findArchived(
 }
 
 function toStates(rows: readonly StateRow[]): FactState[] {
-  const states = new Map<string, FactState & { believed: BelievedVersion<FactBody>[] }>();
+  type Growing = FactState & {
+    readonly believed: BelievedVersion<FactBody>[];
+    readonly weights: Map<number, number>;
+  };
+  const states = new Map<string, Growing>();
   for (const row of rows) {
     const id = `${row.fact_tenant}/${row.fact_id}`;
-    const state = states.get(id) ?? {
+    const state: Growing = states.get(id) ?? {
       tenantId: row.fact_tenant,
       knowledgeId: row.fact_id,
       nextVersion: (row.last_version ?? 0) + 1,
       believed: [],
+      weights: new Map(),
     };
     states.set(id, state);
-    if (row.version !== null) state.believed.push(toBelieved(row as Believed));
+    if (row.version === null) continue;
+    state.believed.push(toBelieved(row as Believed));
+    if (row.present_weight !== null) state.weights.set(row.version, row.present_weight);
   }
   return [...states.values()];
 }

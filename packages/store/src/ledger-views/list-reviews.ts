@@ -1,6 +1,7 @@
 import { type FactReviews, type RequestOf, ReviewView, type ValueOf } from '@cleanslate/contracts';
 import { countVotes } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
+import { ADJUSTED_NOW, WEIGHT } from '../knowledge/fact-row.ts';
 import { parsePosition } from './page-token.ts';
 
 type ReviewRow = {
@@ -22,14 +23,14 @@ type ReviewRow = {
 export async function listReviews(tx: Tx, query: RequestOf<typeof FactReviews>): Promise<ValueOf<typeof FactReviews>> {
   const limit = query.limit ?? 50;
   const { rows } = await tx.query<ReviewRow>(
-    `SELECT r.review_id, r.knowledge_id || '@' || r.version AS fact, v.statement, coalesce(a.weight, v.weight) AS weight, upper_inf(v.revisions) AS believed,
+    `SELECT r.review_id, r.knowledge_id || '@' || r.version AS fact, v.statement, ${WEIGHT} AS weight, upper_inf(v.revisions) AS believed,
        r.opened_at, r.closed_at, r.closed_by, r.outcome,
        (SELECT json_agg(json_build_object('by', f.person, 'verdict', f.verdict, 'note', f.note, 'taskId', f.task_id, 'counts', f.counts,
           'at', to_char(f.said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY f.revision, f.task_id)
         FROM knowledge.feedback f WHERE f.tenant_id = r.tenant_id AND f.knowledge_id = r.knowledge_id AND f.version = r.version) AS said
      FROM knowledge.reviews r
      JOIN knowledge.fact_versions v ON v.tenant_id = r.tenant_id AND v.knowledge_id = r.knowledge_id AND v.version = r.version
-     LEFT JOIN knowledge.adjustments a ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND upper_inf(a.revisions)
+     ${ADJUSTED_NOW}
      WHERE r.tenant_id = current_setting('cleanslate.tenant') AND r.review_id < $1 AND ($2::text IS NULL OR r.knowledge_id = $2)
        AND ($3 OR r.closed_at IS NULL AND upper_inf(v.revisions)) ORDER BY r.review_id DESC LIMIT $4`,
     [parsePosition(query.before), query.knowledgeId ?? null, query.all ?? false, limit],

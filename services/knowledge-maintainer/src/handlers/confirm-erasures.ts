@@ -24,15 +24,20 @@ const MOST = 1_000;
 
 /**
  * The end of redactions: what the scheduler is done with is looked for once more among candidates that became nothing and in what belongs to other facts, then
- * forgotten, in the planner's samples as well. One that fails holds up no other: `onError` hears of it, and it is tried again. Returns whether more may be left.
- * Throws `DATABASE_UNAVAILABLE` in an outage, which is everybody's: the rest would wait for the same database one after the other.
+ * forgotten, in the planner's samples as well. One that fails holds up no other: `onError` hears of it, and it is tried again. `signal` ends the round between two of
+ * them. Returns whether more may be left that somebody wants done. Throws `DATABASE_UNAVAILABLE` in an outage, which is everybody's: the rest would wait for the same database one after the other.
  */
-export async function confirmErasures(database: Database, onError: (error: unknown) => void): Promise<boolean> {
+export async function confirmErasures(
+  database: Database,
+  onError: (error: unknown) => void,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const look = (limit: number) =>
     withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) => findErased(tx, limit));
   const erased = await look(MOST);
   let confirmed = 0;
-  for (const each of erased)
+  for (const each of erased) {
+    if (signal?.aborted) return false;
     try {
       await confirm(database, each);
       confirmed++;
@@ -41,6 +46,7 @@ export async function confirmErasures(database: Database, onError: (error: unkno
       if (isAppError(cause) && cause.disposition === 'retryable') await look(1);
       onError(new AppError('INTERNAL', `redaction ${each.redactionId} can't be confirmed yet`, { cause }));
     }
+  }
   return confirmed > 0;
 }
 

@@ -1,6 +1,7 @@
 import { KnowledgeLayer, SourceType } from '@cleanslate/contracts';
 import type { ExpiredFact, FadingVersion, LaunderFindings, TwinVersion, UncitedFact } from '@cleanslate/domain';
 import type { Tx } from '../../database.ts';
+import { ADJUSTED_NOW } from '../fact-row.ts';
 
 /** Groups, facts and proposals of each kind that one run looks at; what is beyond is left to the next. */
 export type LaunderBounds = { readonly groups: number; readonly proposals: number };
@@ -98,7 +99,7 @@ async function findFading(tx: Tx, tenantId: string, now: Date, limit: number): P
   const { rows } = await tx.query<FadingRow>(
     `WITH fact AS (
        SELECT v.knowledge_id FROM knowledge.fact_versions v JOIN knowledge.revisions c ON c.revision = v.revision_from
-       LEFT JOIN knowledge.adjustments a ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND upper_inf(a.revisions)
+       ${ADJUSTED_NOW}
        WHERE v.tenant_id = $1 AND ${BELIEVED} AND v.redacted_revision IS NULL
        GROUP BY 1 HAVING bool_and(v.layer <> 'core' AND c.committed_at < $2::timestamptz - interval '30 days'
          AND coalesce(a.importance, v.importance) * 0.95 ^ (extract(epoch FROM $2::timestamptz - c.committed_at) / 86400) < 0.2)
@@ -111,7 +112,7 @@ async function findFading(tx: Tx, tenantId: string, now: Date, limit: number): P
      SELECT v.knowledge_id, v.version, v.layer, coalesce(a.importance, v.importance) AS importance, c.committed_at AS written_at, n.last_used_at
      FROM unused n JOIN knowledge.fact_versions v ON v.tenant_id = $1 AND v.knowledge_id = n.knowledge_id AND ${BELIEVED}
      JOIN knowledge.revisions c ON c.revision = v.revision_from
-     LEFT JOIN knowledge.adjustments a ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version AND upper_inf(a.revisions)
+     ${ADJUSTED_NOW}
      ORDER BY v.knowledge_id, v.version`,
     [tenantId, now, limit],
   );
