@@ -12,6 +12,7 @@ import {
   type SubGoalRecord,
 } from '@cleanslate/workflows';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { addFact } from '../../services/knowledge-maintainer/src/handlers/add-fact.ts';
 import { giveFeedback } from '../../services/knowledge-maintainer/src/handlers/give-feedback.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
@@ -178,6 +179,56 @@ describe('a claim against a fact that nobody has decided on', () => {
       disputes: [{ subGoal: 'g2', sides: [{ fact: 'dinner@1' }, { value: '25' }] }],
     });
     expect(await judge(answer)).toMatchObject({ decision: 'pass', reasons: [] });
+  });
+});
+
+test('a claim against one version of a fact is shown beside that one, to who may read it', async () => {
+  const SINCE = '2026-01-01T00:00:00.000Z';
+  const said = (value: string, validFrom: string | null, validUntil: string | null): FactImport => ({
+    ...fact('gym', 'gym.pass', value, ''),
+    periods: [{ value, statement: `A gym pass costs EUR ${value}.`, validFrom, validUntil }],
+  });
+  await importOf(said('10', null, SINCE));
+  const { assertion, statement } = {
+    statement: 'A gym pass costs EUR 12.',
+    assertion: { subject: 'gym.pass', predicate: 'value', value: '12', unit: 'EUR' },
+  };
+  const confirmed = { polarity: 'positive' as const, modality: 'is' as const };
+  await addFact(at.database, {
+    tenantId,
+    requestId: `r-${requests++}`,
+    data: {
+      ...{ knowledgeId: 'gym', statement, assertion: { ...assertion, ...confirmed } },
+      ...{ accessLevel: 'restricted', validFrom: SINCE },
+    },
+  });
+  // An import names no level.
+  await importOf(said('15', SINCE, null));
+  const pin = await readPin();
+  const shown = async (accessLevel: AccessLevel) => {
+    const goal: SubGoal = {
+      ...{
+        id: 'g1',
+        question: 'How much does a gym pass cost?',
+        kind: 'lookup',
+        timeline: true,
+        needs: [],
+        channels: [],
+      },
+      ...{ accessLevel, period: { from: '2025-01-01T00:00:00.000Z', until: null } },
+    };
+    const { found, answer, judge } = await ask(goal.question, [goal], pin);
+    const facts = found.flatMap(({ output }) => output.facts);
+    const claims = facts.map(({ statement, challengers }) => [statement, challengers.map(({ value }) => value)]);
+    return { claims: claims.sort(), verdict: (await judge(answer)).decision };
+  };
+  expect(await shown('internal')).toEqual({ claims: [['A gym pass costs EUR 10.', []]], verdict: 'pass' });
+  expect(await shown('restricted')).toEqual({
+    claims: [
+      ['A gym pass costs EUR 10.', []],
+      ['A gym pass costs EUR 12.', ['15']],
+    ],
+    verdict: 'pass',
   });
 });
 

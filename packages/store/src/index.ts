@@ -52,8 +52,8 @@ export {
 } from './knowledge/confirm-redaction.ts';
 export {
   type DisputeResolution,
+  findClaimsAt,
   findDispute,
-  findDisputesAt,
   findTurnedDown,
   listDisputes,
   resolveDispute,

@@ -37,6 +37,7 @@ export {
   type TwinVersion,
   type UncitedFact,
 } from './laundering/index.ts';
+export { isAbout, type OpenClaim, toOpenClaim } from './open-claim.ts';
 export { type PlacedVersion, placePeriod } from './place-period.ts';
 export { createEraser, ERASED, type Eraser, type Erasure } from './redaction/erase-content.ts';
 export { isShortPhrase, toFragments } from './redaction/phrase-pattern.ts';

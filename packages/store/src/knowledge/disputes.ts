@@ -1,4 +1,5 @@
-import { DisputeView } from '@cleanslate/contracts';
+import { AccessLevel, DisputeView } from '@cleanslate/contracts';
+import { type OpenClaim, toOpenClaim } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 
 type DisputeRow = {
@@ -32,19 +33,34 @@ export async function listDisputes(tx: Tx, tenantId: string, query: DisputeQuery
   return rows.map(toView);
 }
 
-/** Disputes about these facts that were open at a revision, oldest first, whatever became of them later. */
-export async function findDisputesAt(
+type ClaimRow = DisputeRow & {
+  readonly about_from: Date | null;
+  readonly about_until: Date | null;
+  readonly levels: readonly string[] | null;
+};
+
+/** Claims against these facts that were open at a revision, oldest first, whatever became of them later. */
+export async function findClaimsAt(
   tx: Tx,
   tenantId: string,
   revision: number,
   knowledgeIds: readonly string[],
-): Promise<DisputeView[]> {
-  const { rows } = await tx.query<DisputeRow>(
-    `SELECT ${COLUMNS} FROM knowledge.disputes WHERE tenant_id = $1 AND knowledge_id = ANY ($3) AND revisions @> $2::bigint
-     ORDER BY dispute_id LIMIT 500`,
+): Promise<OpenClaim[]> {
+  const { rows } = await tx.query<ClaimRow>(
+    `SELECT ${COLUMNS}, i.*, l.* FROM knowledge.disputes d
+     LEFT JOIN LATERAL (
+       SELECT lower(v.valid) AS about_from, upper(v.valid) AS about_until FROM knowledge.fact_versions v
+       WHERE v.tenant_id = d.tenant_id AND v.knowledge_id = d.knowledge_id AND v.version = d.incumbent_version) i ON true
+     CROSS JOIN LATERAL (
+       SELECT array_agg(DISTINCT v.access_level) AS levels FROM knowledge.fact_versions v
+       WHERE v.tenant_id = d.tenant_id AND v.knowledge_id = d.knowledge_id AND (v.version = d.incumbent_version OR v.revisions @> lower(d.revisions))) l
+     WHERE tenant_id = $1 AND knowledge_id = ANY ($3) AND revisions @> $2::bigint ORDER BY dispute_id LIMIT 500`,
     [tenantId, revision, knowledgeIds],
   );
-  return rows.map(toView);
+  return rows.map((row) => {
+    const about = { from: row.about_from?.toISOString() ?? null, until: row.about_until?.toISOString() ?? null };
+    return toOpenClaim(toView(row), about, AccessLevel.array().parse(row.levels ?? []));
+  });
 }
 
 function toView(row: DisputeRow): DisputeView {

@@ -1,24 +1,32 @@
 import { AccessLevel, type DisputeView, type FactView } from '@cleanslate/contracts';
-import { accessLevelOf, type Evidence, isInstructionLike, splitSentences, weightOf } from '@cleanslate/domain';
+import {
+  type Evidence,
+  isAbout,
+  isInstructionLike,
+  type OpenClaim,
+  splitSentences,
+  weightOf,
+} from '@cleanslate/domain';
 import { EvidenceRef, type FoundFact } from './schemas.ts';
 
 /**
- * A fact version as question answering carries it from step to step. Of the claims against it, those that may be read up to the level: a claim's words have a
- * level of their own, which may lie above the fact's.
+ * A fact version as question answering carries it from step to step. Of the claims, those against this version that may be read up to the level: a claim's
+ * words have a level of their own, which may lie above the fact's.
  */
 export function toFoundFact(
   fact: FactView,
   score: number,
-  disputes: readonly DisputeView[],
+  claims: readonly OpenClaim[],
   clearance: AccessLevel,
 ): FoundFact {
   const { knowledgeId, version, statement, assertion, knowledgeType, layer, sourceType, sourceRef, weight } = fact;
+  const valid = { from: fact.validFrom, until: fact.validUntil };
   return {
     ...{ fact: `${knowledgeId}@${version}`, statement, assertion, knowledgeType, layer, sourceType, sourceRef, weight },
     ...{ accessLevel: fact.accessLevel, validFrom: fact.validFrom, validUntil: fact.validUntil, score },
     suspicious: isInstructionLike(statement),
-    challengers: disputes
-      .filter((dispute) => dispute.knowledgeId === knowledgeId && mayRead(clearance, accessLevelOf(dispute.challenger)))
+    challengers: claims
+      .filter((claim) => isAbout(claim, { knowledgeId, valid }) && mayRead(clearance, claim.accessLevel))
       .slice(0, 20)
       .map(toChallenger),
   };

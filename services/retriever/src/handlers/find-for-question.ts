@@ -3,7 +3,7 @@ import { factKeyOf, type Interval, intersect, type SearchChannel, sanitizeEviden
 import {
   type FactHit,
   type FactSearch,
-  findDisputesAt,
+  findClaimsAt,
   findFactHistory,
   listFactsAt,
   searchFacts,
@@ -50,9 +50,9 @@ export async function findFor(
   const ids = [...scores.keys()];
   const held = [...hits.values()].map(({ fact }) => fact);
   const facts = period === null ? held : await versionsIn(tx, tenantId, ids, period, accessLevels, pin.revision);
-  const disputes = await findDisputesAt(tx, tenantId, pin.revision, ids);
+  const claims = await findClaimsAt(tx, tenantId, pin.revision, ids);
   return keepUsable(facts, pin, period).map((fact) =>
-    toFoundFact(fact, scores.get(fact.knowledgeId) ?? 0, disputes, accessLevel),
+    toFoundFact(fact, scores.get(fact.knowledgeId) ?? 0, claims, accessLevel),
   );
 }
 

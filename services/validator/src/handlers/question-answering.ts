@@ -1,7 +1,7 @@
-import { AccessLevel, type DisputeView, type FactView, Pin, Verdict } from '@cleanslate/contracts';
-import { MAX_SUB_GOALS } from '@cleanslate/domain';
+import { AccessLevel, type FactView, Pin, Verdict } from '@cleanslate/contracts';
+import { MAX_SUB_GOALS, type OpenClaim } from '@cleanslate/domain';
 import { defineExecutor, type Executor } from '@cleanslate/runtime';
-import { type Database, findDisputesAt, findFactVersions, listFactsAt, withTransaction } from '@cleanslate/store';
+import { type Database, findClaimsAt, findFactVersions, listFactsAt, withTransaction } from '@cleanslate/store';
 import {
   checkAnswer,
   type FoundFact,
@@ -61,7 +61,7 @@ function readAnew(output: Retrieved, own: Own, clearance: AccessLevel): Retrieve
     // A sentence of another source can't be loaded again: it stands as the retriever's report has it, which no later step can change.
     if (found.fact.startsWith('source:')) return [found];
     const fact = own.facts.get(found.fact);
-    return fact === undefined ? [] : [toFoundFact(fact, found.score, own.disputes, clearance)];
+    return fact === undefined ? [] : [toFoundFact(fact, found.score, own.claims, clearance)];
   });
   return { ...output, facts };
 }
@@ -74,10 +74,10 @@ function passagesOf(searches: readonly { readonly output: Retrieved }[]): readon
 type Own = {
   /** By reference. */
   readonly facts: ReadonlyMap<string, FactView>;
-  readonly disputes: readonly DisputeView[];
+  readonly claims: readonly OpenClaim[];
 };
 
-/** The versions asked for, and those that hold at the pin about the same subjects; none that the pin's revision doesn't believe. With the disputes about all of them. */
+/** The versions asked for, and those that hold at the pin about the same subjects; none that the pin's revision doesn't believe. With the claims against all of them. */
 async function readOwn(
   database: Database,
   tenantId: string,
@@ -98,7 +98,7 @@ async function readOwn(
     }
     const facts = new Map([...named, ...related].map((fact) => [`${fact.knowledgeId}@${fact.version}`, fact]));
     const ids = [...new Set([...facts.values()].map(({ knowledgeId }) => knowledgeId))];
-    return { facts, disputes: await findDisputesAt(tx, tenantId, pin.revision, ids) };
+    return { facts, claims: await findClaimsAt(tx, tenantId, pin.revision, ids) };
   });
 }
 

@@ -1,0 +1,37 @@
+import type { AccessLevel, DisputeView } from '@cleanslate/contracts';
+import { type Interval, intersect } from '../planning/interval.ts';
+import { accessLevelOf } from './fact-body.ts';
+import { highestLevel } from './trust.ts';
+
+/** What somebody says against a fact and nobody has decided on, as readers of the fact need it. */
+export type OpenClaim = DisputeView & {
+  /** Who may read it. */
+  readonly accessLevel: AccessLevel;
+  /** The times that it speaks of. */
+  readonly periods: readonly Interval[];
+};
+
+/**
+ * A claim speaks of the time of the version that it was held against, and of the periods that it names itself. It is as restricted as it would be as a version:
+ * `levels` are those of what was believed of the fact when it was made.
+ */
+export function toOpenClaim(dispute: DisputeView, incumbent: Interval, levels: readonly AccessLevel[]): OpenClaim {
+  const accessLevel = highestLevel(accessLevelOf(dispute.challenger), ...levels);
+  return { ...dispute, accessLevel, periods: [incumbent, ...periodsNamed(dispute)] };
+}
+
+/** Of a fact with several versions, a claim is made against those of its time. */
+export function isAbout(
+  { knowledgeId, periods }: OpenClaim,
+  version: { knowledgeId: string; valid: Interval },
+): boolean {
+  return knowledgeId === version.knowledgeId && periods.some((period) => intersect(period, version.valid) !== null);
+}
+
+/** One end alone says little: where the other lies depends on what else is known. */
+function periodsNamed({ challenger }: DisputeView): Interval[] {
+  if ('periods' in challenger)
+    return challenger.periods.map(({ validFrom, validUntil }) => ({ from: validFrom, until: validUntil }));
+  const { validFrom, validUntil } = challenger;
+  return validFrom == null || validUntil == null ? [] : [{ from: validFrom, until: validUntil }];
+}
