@@ -1,5 +1,6 @@
 import type { AccessLevel, Candidate, FactImport, Pin, Verdict } from '@cleanslate/contracts';
 import { DEFAULT_SCREEN, orderSubGoals, planQuestion, type SubGoal } from '@cleanslate/domain';
+import { hashedEmbeddings } from '@cleanslate/llm';
 import { fakeStepContext } from '@cleanslate/runtime/testing';
 import { findFactHistory, getLastRevision, withTransaction } from '@cleanslate/store';
 import {
@@ -12,6 +13,7 @@ import {
   type SubGoalRecord,
 } from '@cleanslate/workflows';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { Embedder } from '../../services/knowledge-maintainer/src/embedder.ts';
 import { addFact } from '../../services/knowledge-maintainer/src/handlers/add-fact.ts';
 import { giveFeedback } from '../../services/knowledge-maintainer/src/handlers/give-feedback.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
@@ -180,6 +182,34 @@ describe('a claim against a fact that nobody has decided on', () => {
     });
     expect(await judge(answer)).toMatchObject({ decision: 'pass', reasons: [] });
   });
+});
+
+test('a search says by which channels all facts of its pin were looked through', async () => {
+  const embeddings = hashedEmbeddings();
+  const unexpected = (error: unknown) => {
+    throw error;
+  };
+  const embedder = new Embedder({ database: at.database, embeddings, onError: unexpected, sweepMs: 600_000 });
+  await embedder.open();
+  await embedder.settled();
+  await importOf(fact('marmot', 'marmot.toll', '3', 'Marmots pay a toll of EUR 3.'));
+  const pin = await readPin();
+  const embed = async (text: string) => {
+    const [values] = await embeddings.embed([text]);
+    return values ? { space: embeddings.space.id, values, rankWeight: 1 } : null;
+  };
+  const retriever = retrieveForQuestionExecutor(at.database, embed, NO_SOURCES);
+  const [goal] = planOf('How much toll do marmots pay?', 'internal', pin);
+  const subGoal = { ...goal, channels: ['words', 'vectors'] };
+  const search = async () => {
+    const input = { subGoal, found: [], planned: [subGoal], query: null, sources: null, pin };
+    return ((await retriever.execute(fakeStepContext({ tenantId }), input)) as Retrieved).channels;
+  };
+  expect(await search()).toEqual(['words']);
+  embedder.poke();
+  await embedder.settled();
+  expect(await search()).toEqual(['words', 'vectors']);
+  await embedder.stop();
 });
 
 test('a claim against one version of a fact is shown beside that one, to who may read it', async () => {

@@ -2,6 +2,8 @@ import type { FactImport, SourceType } from '@cleanslate/contracts';
 import { type EmbeddingProvider, hashedEmbeddings } from '@cleanslate/llm';
 import {
   addSpace,
+  awaitVectors,
+  countPendingVectors,
   findSpaces,
   getLastRevision,
   openDatabase,
@@ -189,6 +191,24 @@ describe.each(BACKENDS)('search on %s', (backend) => {
     await reembed(own, embeddings, { dropRetired: true });
   });
 
+  it('says how many facts of a pin have no vector yet, and that none is waited for that can have none', async () => {
+    const revision = await state([fact('otter', 'Otters sleep afloat.')]);
+    const data = {
+      sourceRef: 'handbook',
+      sourceType: 'internal_document' as const,
+      facts: [fact('beaver', 'Beavers fell trees.'), fact('dots', ' … ')],
+    };
+    const { reply } = await importFacts(at.database, { tenantId, requestId: `r-${requests++}`, data });
+    const pendingAt = (at_: number, of = tenantId) =>
+      withTransaction(at.database, { role: 'cleanslate_retriever', tenantId: of, readOnly: true }, (tx) =>
+        countPendingVectors(tx, embeddings.space.id, at_),
+      );
+    expect([await pendingAt(revision), await pendingAt(reply.revision)]).toEqual([0, 2]);
+    expect(await pendingAt(reply.revision, 'other')).toBe(0);
+    await embedAll();
+    expect(await pendingAt(reply.revision)).toBe(0);
+  });
+
   it('C19: a maintainer that runs while the knowledge base is moved embeds new facts in the new space, without a restart', async () => {
     const wider = hashedEmbeddings({ dimension: 256 });
     const errors: unknown[] = [];
@@ -290,5 +310,22 @@ describe.each(BACKENDS)('search on %s', (backend) => {
       [provider.space.id],
     );
     expect(rows).toHaveLength(1);
+  });
+});
+
+describe('waiting for the vectors of a pin', () => {
+  it('ends when all are there', async () => {
+    const pending = [2, 1, 0];
+    expect(await awaitVectors(async () => pending.shift() ?? -1)).toBe(0);
+    expect(pending).toEqual([]);
+  });
+
+  it('ends with its caller', async () => {
+    const stop = new AbortController();
+    const look = async () => {
+      stop.abort(new Error('cancelled'));
+      return 1;
+    };
+    await expect(awaitVectors(look, stop.signal)).rejects.toThrow('cancelled');
   });
 });

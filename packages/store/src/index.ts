@@ -71,6 +71,7 @@ export {
   buildVectorIndex,
   countEmbeddings,
   findUnembedded,
+  getLastVersion,
   insertEmbeddings,
   type NewEmbedding,
   type Unembedded,
@@ -127,6 +128,7 @@ export {
   type KnowledgeOutboxRow,
   readKnowledgeGauges,
 } from './knowledge/outbox.ts';
+export { awaitVectors, countPendingVectors, notEmbeddedYet, saveEmbeddedUntil } from './knowledge/pending-vectors.ts';
 export { findTurned, saveSweep, type TurnedVersion } from './knowledge/periods-sweep.ts';
 export {
   eraseDisputes,

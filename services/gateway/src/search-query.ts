@@ -1,5 +1,13 @@
 import { AppError, type FactSearch, type RequestOf, type ValueOf } from '@cleanslate/contracts';
-import { checkSpace, findSpaces, searchFacts, type Tx } from '@cleanslate/store';
+import {
+  awaitVectors,
+  checkSpace,
+  countPendingVectors,
+  findSpaces,
+  notEmbeddedYet,
+  searchFacts,
+  type Tx,
+} from '@cleanslate/store';
 import { resolvePin } from './fact-queries.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -12,23 +20,28 @@ const DEFAULT_LIMIT = 8;
 
 /**
  * Embeds the query, in the space that facts are kept in now, before the connection for the answer is taken. While the embedding server is away, a question about now is answered by words alone, and the
- * answer says so; a pinned one is refused (`EMBEDDINGS_UNAVAILABLE`): it must give the same hits each time.
+ * answer says so; a pinned one is refused (`EMBEDDINGS_UNAVAILABLE`): it must give the same hits each time. So is one at a revision whose vectors don't come.
  */
-export async function embedQuery(
-  { findEmbeddings, onSearch }: Ledger,
-  request: Request,
-  tenantId: string,
-): Promise<QueryVector> {
+export async function embedQuery(ledger: Ledger, request: Request, tenantId: string): Promise<QueryVector> {
+  const { findEmbeddings, onSearch } = ledger;
   onSearch(tenantId, request.query);
   if (findEmbeddings === null) return null;
   const embeddings = await findEmbeddings();
   try {
     const [values] = await embeddings.embed([request.query], AbortSignal.timeout(EMBED_TIMEOUT_MS));
-    return values ? { space: embeddings.space.id, values, rankWeight: embeddings.rankWeight } : null;
+    if (values === undefined || values === null) return null;
+    if (isPinned(request)) await awaitPinned(ledger, request, tenantId, embeddings.space.id);
+    return { space: embeddings.space.id, values, rankWeight: embeddings.rankWeight };
   } catch (error) {
     if (isPinned(request)) throw error;
     return null;
   }
+}
+
+async function awaitPinned(ledger: Ledger, request: Request, tenantId: string, space: string): Promise<void> {
+  const look = async (tx: Tx) => countPendingVectors(tx, space, (await resolvePin(tx, request)).revision);
+  const pending = await awaitVectors(() => ledger.read(tenantId, look));
+  if (pending > 0) throw notEmbeddedYet(pending);
 }
 
 /** The best facts at the pin. Throws `EMBEDDING_MISMATCH` where the knowledge base has moved to another space. */

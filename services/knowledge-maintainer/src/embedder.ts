@@ -9,8 +9,10 @@ import {
   type Database,
   findSpaces,
   findUnembedded,
+  getLastVersion,
   insertEmbeddings,
   type StoredSpace,
+  saveEmbeddedUntil,
   withTransaction,
 } from '@cleanslate/store';
 
@@ -137,22 +139,26 @@ export class Embedder {
     const { database } = this.#options;
     const embeddings = this.#embeddings;
     const { id } = embeddings.space;
-    const found = await withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) =>
-      findUnembedded(tx, id, this.#done, embeddings.batch),
-    );
-    const last = found.at(-1);
-    if (last === undefined) return false;
-    const vectors = await embeddings.embed(
-      found.map(({ statement }) => statement),
-      this.#stopped.signal,
-    );
+    const { found, until } = await withTransaction(database, { ...MAINTAINER, readOnly: true }, async (tx) => {
+      // Before the versions: writers wait for each other, so none with a lower number comes after it.
+      const last = await getLastVersion(tx);
+      const found = await findUnembedded(tx, id, this.#done, embeddings.batch);
+      const reached = found.at(-1)?.factSeq ?? 0;
+      return { found, until: found.length < embeddings.batch ? Math.max(last, reached) : reached };
+    });
+    if (until <= this.#done) return false;
+    const statements = found.map(({ statement }) => statement);
+    const vectors = found.length === 0 ? [] : await embeddings.embed(statements, this.#stopped.signal);
     const usable = found.flatMap(({ factSeq, tenantId }, at) => {
       const vector = vectors[at];
       return vector ? [{ factSeq, tenantId, vector }] : [];
     });
-    await withTransaction(database, MAINTAINER, (tx) => insertEmbeddings(tx, id, usable));
+    await withTransaction(database, MAINTAINER, async (tx) => {
+      await insertEmbeddings(tx, id, usable);
+      await saveEmbeddedUntil(tx, id, until);
+    });
     this.#stored += usable.length;
-    this.#done = last.factSeq;
+    this.#done = until;
     return found.length === embeddings.batch;
   }
 

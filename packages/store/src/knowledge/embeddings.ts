@@ -18,6 +18,14 @@ export async function findUnembedded(tx: Tx, space: string, after: number, limit
 
 export type NewEmbedding = { readonly factSeq: number; readonly tenantId: string; readonly vector: Float32Array };
 
+/** The last version written so far: what is found to have a vector after it was asked for has one up to here. */
+export async function getLastVersion(tx: Tx): Promise<number> {
+  const { rows } = await tx.query<{ last: number }>(
+    'SELECT coalesce(max(fact_seq), 0) AS last FROM knowledge.fact_versions',
+  );
+  return rows[0]?.last ?? 0;
+}
+
 /** Stores vectors; one that is there already stays. */
 export async function insertEmbeddings(tx: Tx, space: string, embeddings: readonly NewEmbedding[]): Promise<void> {
   if (embeddings.length === 0) return;

@@ -14,7 +14,7 @@ import {
 import { z } from 'zod';
 import { askSources } from './ask-sources.ts';
 import { findFor, type Search } from './find-for-question.ts';
-import type { EmbedQuery } from './search.ts';
+import { awaitPin, type EmbedQuery } from './search.ts';
 
 const MAX_FOUND = 200;
 
@@ -39,15 +39,17 @@ export function retrieveForQuestionExecutor(database: Database, embed: EmbedQuer
       const search = toSearch(input, Date.parse(input.pin.validAt));
       if (search === null) return { question: null, facts: [], channels: [], unreachable: [] };
       const vector = search.channels.includes('vectors') ? await embed(search.question, signal) : null;
+      const pending = await awaitPin(database, tenantId, vector, input.pin.revision, signal);
       const scope = { role: 'cleanslate_retriever', tenantId, readOnly: true } as const;
       const facts = await withTransaction(database, scope, (tx) => findFor(tx, tenantId, search, vector, input.pin));
       const asked = { names: input.sources ?? [], question: search.question, clearance: search.accessLevel };
       const { passages, unreachable } = await askSources(sources, tenantId, { ...asked, pin: input.pin, signal });
-      logger.info({ facts: facts.length, passages: passages.length, unreachable }, 'searched at the pin');
+      logger.info({ facts: facts.length, passages: passages.length, unreachable, pending }, 'searched at the pin');
       return {
         question: search.question,
         facts: [...facts, ...passages].slice(0, MAX_FOUND),
-        channels: search.channels.filter((channel) => channel !== 'vectors' || vector !== null),
+        // Where facts of the pin have no vectors yet, they were not searched as they will be: that is said, not hidden.
+        channels: search.channels.filter((channel) => channel !== 'vectors' || (vector !== null && pending === 0)),
         unreachable: [...unreachable],
       };
     },

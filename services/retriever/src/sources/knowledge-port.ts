@@ -1,8 +1,15 @@
 import type { Pin } from '@cleanslate/contracts';
 import type { SpaceFollower } from '@cleanslate/llm';
 import type { KnowledgePort, KnowledgeQuestion } from '@cleanslate/sources';
-import { type Database, getLastRevision, searchFacts, type Tx, withTransaction } from '@cleanslate/store';
-import type { EmbedQuery } from '../handlers/search.ts';
+import {
+  type Database,
+  getLastRevision,
+  notEmbeddedYet,
+  searchFacts,
+  type Tx,
+  withTransaction,
+} from '@cleanslate/store';
+import { awaitPin, type EmbedQuery } from '../handlers/search.ts';
 import { findOtherSpace, readSpaces } from './embed-query.ts';
 
 const ROLE = 'cleanslate_retriever';
@@ -15,6 +22,10 @@ export function knowledgePort(database: Database, embed: EmbedQuery, follow: Spa
       // Before a connection is taken: a model may take its time.
       const vector = await embed(query, signal);
       signal.throwIfAborted();
+      if (question.pin !== undefined) {
+        const pending = await awaitPin(database, tenantId, vector, question.pin.revision, signal);
+        if (pending > 0) throw notEmbeddedYet(pending);
+      }
       return await withTransaction(database, { role: ROLE, tenantId, readOnly: true }, async (tx) => {
         const pin = question.pin ?? (await readNow(tx));
         const filter = { ...toFilter(question), accessLevels: question.accessLevels };

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '@cleanslate/contracts';
+import type { Tx } from '../database.ts';
+
+/** A vector follows its version within a second; many versions at once take longer, and then nobody waits for all of them. */
+const WAIT_MS = 5_000;
+const LOOK_MS = 50;
+
+/** How many of the versions believed at a revision a search in this space can't find by their vectors yet, as far as a thousand; the tenant is the transaction's. */
+export async function countPendingVectors(tx: Tx, space: string, revision: number): Promise<number> {
+  const { rows } = await tx.query<{ pending: number }>('SELECT knowledge.count_pending_vectors($1, $2) AS pending', [
+    space,
+    revision,
+  ]);
+  return rows[0]?.pending ?? 0;
+}
+
+/** Looks until nothing is pending, for five seconds at most, each time in a transaction of its own. Returns what is pending still; throws the signal's reason. */
+export async function awaitVectors(look: () => Promise<number>, signal?: AbortSignal): Promise<number> {
+  const until = performance.now() + WAIT_MS;
+  for (;;) {
+    const pending = await look();
+    if (pending === 0 || performance.now() > until) return pending;
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
+  }
+}
+
+/** A pinned search must find the same each time: in an outage, and while vectors are still to come, it is refused. */
+export function notEmbeddedYet(pending: number): AppError {
+  return new AppError(
+    'EMBEDDINGS_UNAVAILABLE',
+    `${pending} facts of this revision have no vectors yet, and a pinned search must find the same each time: ask again later, or at an earlier revision`,
+  );
+}
+
+/** Every version up to here has its vector in the space, or can have none. */
+export async function saveEmbeddedUntil(tx: Tx, space: string, factSeq: number): Promise<void> {
+  await tx.query('UPDATE knowledge.embedding_spaces SET embedded_until = $2 WHERE space = $1 AND embedded_until < $2', [
+    space,
+    factSeq,
+  ]);
+}
