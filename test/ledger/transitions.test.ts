@@ -52,3 +52,23 @@ test('rows begin as pending, but for steps that a fork copied', async () => {
   await expect(insert('b', 'failed', 'old')).rejects.toMatchObject({ code: 'CS001' });
   await insert('c', 'completed', 'old');
 });
+
+test('a step goes from pending to completed in one move only with a new claim', async () => {
+  const complete = (set: string) =>
+    database.sql(`UPDATE ledger.steps SET state = 'completed', ${set} WHERE step_id = 's'`);
+  const begin = async (claim: string | null) => {
+    await database.sql('ALTER TABLE ledger.steps DISABLE TRIGGER USER');
+    await database.sql(`UPDATE ledger.steps SET state = 'pending', claim_id = $1 WHERE step_id = 's'`, [claim]);
+    await database.sql('ALTER TABLE ledger.steps ENABLE TRIGGER USER');
+  };
+  await begin(null);
+  await expect(complete('ended_at = now()')).rejects.toMatchObject({ code: 'CS001' });
+  await complete(`claim_id = 'c1'`);
+  await begin('c1');
+  await expect(complete(`claim_id = 'c1'`)).rejects.toMatchObject({ code: 'CS001' });
+  await complete(`claim_id = 'c2'`);
+  await begin(null);
+  await expect(
+    database.sql(`UPDATE ledger.steps SET state = 'awaiting_validation', claim_id = 'c3' WHERE step_id = 's'`),
+  ).rejects.toMatchObject({ code: 'CS001' });
+});

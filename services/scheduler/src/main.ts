@@ -18,6 +18,7 @@ await runService({
       applicationName: 'cleanslate-scheduler',
       poolSize: config.DATABASE_POOL,
       bitmapScans: false,
+      planOnce: true,
       stallMs: STALL_MS,
     });
     const bus = await connectServiceBus(context, { kind: 'scheduler' });

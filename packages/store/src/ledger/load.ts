@@ -1,6 +1,7 @@
 import { Plan } from '@cleanslate/contracts';
 import type { Aggregate } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
+import { toNumberArray } from './arrays.ts';
 import {
   fromStepRow,
   fromTaskRow,
@@ -11,6 +12,7 @@ import {
   type TaskRow,
 } from './rows.ts';
 import type { StateCache } from './state-cache.ts';
+import { BY_TASK_ID } from './submits.ts';
 
 export type LoadOptions = {
   /** Leave out tasks that another transaction holds, instead of waiting: for those that join a batch late, out of id order. */
@@ -107,16 +109,19 @@ async function lockTasks(tx: Tx, keys: readonly TaskKey[], options: LoadOptions)
 
 async function lockSeqs(tx: Tx, seqs: readonly number[], { skipLocked }: LoadOptions): Promise<readonly number[]> {
   if (seqs.length === 0) return [];
-  const { rows } = await tx.query<{ task_seq: number }>(
-    `SELECT task_seq FROM ledger.tasks WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''}`,
-    [seqs],
+  const { rows } = await tx.query<{ seqs: string | null }>(
+    `SELECT string_agg(task_seq::text, ',') AS seqs FROM (
+       SELECT task_seq FROM ledger.tasks WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''}
+     ) locked`,
+    [toNumberArray(seqs)],
   );
-  return rows.map((row) => row.task_seq);
+  const locked = rows[0]?.seqs ?? '';
+  return locked === '' ? [] : locked.split(',').map(Number);
 }
 
 async function findSeqs(tx: Tx, keys: readonly TaskKey[]): Promise<readonly number[]> {
   const { rows } = await tx.query<{ task_seq: number }>(
-    'SELECT t.task_seq FROM ledger.tasks t JOIN unnest($1::text[], $2::text[]) AS k(tenant_id, task_id) USING (tenant_id, task_id)',
+    `SELECT t.task_seq FROM unnest($1::text[], $2::text[]) AS k(tenant_id, task_id) CROSS JOIN LATERAL (SELECT t.task_seq FROM ledger.tasks t WHERE ${BY_TASK_ID}) t`,
     [keys.map((key) => key.tenantId), keys.map((key) => key.taskId)],
   );
   return rows.map((row) => row.task_seq);
@@ -124,16 +129,21 @@ async function findSeqs(tx: Tx, keys: readonly TaskKey[]): Promise<readonly numb
 
 type Versions = { readonly now: number; readonly own: string; readonly versions: Map<number, string> };
 
-/** What `StateCache` tells versions by: the transactions that wrote the rows. */
+/** What `StateCache` tells versions by: the transactions that wrote the rows. All in one row, a line for each task: the driver makes an object of each row. */
 async function readVersions(tx: Tx, taskSeqs: readonly number[]): Promise<Versions> {
-  const { rows } = await tx.query<{ now_ms: number; own: string | null; task_seq: number | null; version: string }>(
-    `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms, pg_current_xact_id_if_assigned()::xid::text AS own, t.task_seq,
-       t.xmin::text || '|' || (SELECT coalesce(string_agg(s.xmin::text, ',' ORDER BY s.ordinal), '') FROM ledger.steps s WHERE s.task_seq = t.task_seq) AS version
-     FROM (SELECT 1) one LEFT JOIN ledger.tasks t ON t.task_seq = ANY($1::int8[])`,
-    [taskSeqs],
+  const { rows } = await tx.query<{ now_ms: number; own: string | null; versions: string | null }>(
+    `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms, pg_current_xact_id_if_assigned()::xid::text AS own,
+       (SELECT string_agg(v.line, E'\\n') FROM (
+          SELECT t.task_seq || ':' || t.xmin || '|' || coalesce(string_agg(s.xmin::text, ',' ORDER BY s.ordinal), '') AS line
+          FROM ledger.tasks t LEFT JOIN ledger.steps s USING (task_seq) WHERE t.task_seq = ANY($1::int8[]) GROUP BY t.task_seq, t.xmin
+        ) v) AS versions`,
+    [toNumberArray(taskSeqs)],
   );
   const versions = new Map<number, string>();
-  for (const row of rows) if (row.task_seq !== null) versions.set(row.task_seq, row.version);
+  for (const line of rows[0]?.versions?.split('\n') ?? []) {
+    const colon = line.indexOf(':');
+    versions.set(Number(line.slice(0, colon)), line.slice(colon + 1));
+  }
   return { now: rows[0]?.now_ms ?? 0, own: rows[0]?.own ?? 'none', versions };
 }
 

@@ -27,9 +27,16 @@ test('cancelled and retried in one batch passes through failed', () => {
   ]);
 });
 
-test('claimed and reported in one batch passes through executing', () => {
-  expect(findHops([step('pending', 'executing'), step('executing', 'completed')])).toEqual([
-    { taskSeq: 1, stepId: 'a', states: ['executing'] },
+test('a step that was claimed and reported in one batch needs no hop: its new claim says that it was executed', () => {
+  expect(findHops([step('pending', 'executing'), step('executing', 'completed')])).toEqual([]);
+  expect(findHops([step('failed', 'pending'), step('pending', 'executing'), step('executing', 'completed')])).toEqual([
+    { taskSeq: 1, stepId: 'a', states: ['pending', 'executing'] },
+  ]);
+});
+
+test('a task that began and ended in one batch passes through executing', () => {
+  expect(findHops([task('pending', 'executing'), task('executing', 'completed')])).toEqual([
+    { taskSeq: 1, stepId: null, states: ['executing'] },
   ]);
 });
 

@@ -4,11 +4,17 @@ import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
 import type { Changes } from './save.ts';
 
+type Chain = {
+  readonly taskSeq: number;
+  readonly stepId: string | null;
+  readonly from: TaskState;
+  readonly to: TaskState[];
+};
 type Hop = { readonly taskSeq: number; readonly stepId: string | null; readonly states: readonly TaskState[] };
 
 /**
- * The trigger judges single moves, and a batch may make several of one row (claimed and reported at once; cancelled and retried). Where the last state can't be reached
- * from the first in one move, those in between are written first, as the transitions tell them: all first ones together, then all second ones.
+ * The trigger judges single moves, and a batch may make several of one row (cancelled and retried; a task whose only step is claimed and reported at once). Where the last state can't
+ * be reached from the first in one move, those in between are written first, as the transitions tell them: all first ones together, then all second ones.
  */
 export async function writeHops(tx: Tx, transitions: Changes['transitions']): Promise<void> {
   const hops = findHops(transitions);
@@ -59,22 +65,29 @@ async function writeTaskHops(tx: Tx, moves: readonly Move[]): Promise<void> {
 
 /** Rows whose moves can't be written as one, with the states to pass through. */
 export function findHops(transitions: Changes['transitions']): readonly Hop[] {
-  const chains = new Map<string, { taskSeq: number; stepId: string | null; from: string; to: string[] }>();
+  const chains = new Map<string, Chain>();
   for (const { taskSeq, stepId, from, to } of transitions) {
-    const key = `${taskSeq}/${stepId ?? ''}`;
+    const key = stepId === null ? `${taskSeq}` : `${taskSeq}/${stepId}`;
     const chain = chains.get(key);
-    if (chain !== undefined) chain.to.push(to);
+    if (chain !== undefined) chain.to.push(to as TaskState);
     // A row is inserted as pending, whatever follows in the same batch.
-    else chains.set(key, { taskSeq, stepId, from: from ?? 'pending', to: from === null ? [] : [to] });
+    else {
+      const began = (from ?? 'pending') as TaskState;
+      chains.set(key, { taskSeq, stepId, from: began, to: from === null ? [] : [to as TaskState] });
+    }
   }
-  return [...chains.values()].flatMap(({ taskSeq, stepId, from, to }) => {
+  const hops: Hop[] = [];
+  for (const { taskSeq, stepId, from, to } of chains.values()) {
     const last = to.at(-1);
-    if (
-      last === undefined ||
-      last === from ||
-      isTransitionAllowed(stepId === null ? 'task' : 'step', from as TaskState, last as TaskState)
-    )
-      return [];
-    return [{ taskSeq, stepId, states: to.slice(0, -1) as TaskState[] }];
-  });
+    if (last === undefined || last === from || isOneMove(stepId, from, to)) continue;
+    hops.push({ taskSeq, stepId, states: to.slice(0, -1) });
+  }
+  return hops;
+}
+
+/** What the database's triggers let pass as one: a move of the table, or a step that was claimed and reported, which its row shows by its new claim. */
+function isOneMove(stepId: string | null, from: TaskState, to: readonly TaskState[]): boolean {
+  const last = to.at(-1) ?? from;
+  if (isTransitionAllowed(stepId === null ? 'task' : 'step', from, last)) return true;
+  return stepId !== null && from === 'pending' && to.length === 2 && to[0] === 'executing' && last === 'completed';
 }

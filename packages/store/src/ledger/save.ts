@@ -169,9 +169,12 @@ async function insertOutbox(tx: Tx, { outgoing }: Changes): Promise<readonly Out
   const commands = outgoing.filter((message) => message.kind === 'command');
   if (commands.length === 0) return [];
   const bodies = commands.map((command) => JSON.stringify(command.envelope));
-  const { rows } = await tx.query<{ outbox_id: number; message_id: string }>(
-    `INSERT INTO ledger.outbox (stream, subject, headers, body, message_id, task_seq, step_id, attempt, ring)
-     SELECT 'COMMANDS', * FROM unnest($1::text[], string_to_array($2, E'\n')::json[], string_to_array($3, E'\n'), $4::text[], $5::int8[], $6::text[], $7::int4[], $8::int4[]) RETURNING outbox_id, message_id`,
+  const { rows } = await tx.query<{ ids: string }>(
+    `WITH written AS (
+       INSERT INTO ledger.outbox (stream, subject, headers, body, message_id, task_seq, step_id, attempt, ring)
+       SELECT 'COMMANDS', * FROM unnest($1::text[], string_to_array($2, E'\n')::json[], string_to_array($3, E'\n'), $4::text[], $5::int8[], $6::text[], $7::int4[], $8::int4[])
+       RETURNING outbox_id, message_id
+     ) SELECT string_agg(outbox_id || ' ' || message_id, E'\n') AS ids FROM written`,
     [
       toTextArray(commands.map((command) => command.subject)),
       toLines(commands.map((command) => JSON.stringify(command.headers))),
@@ -183,7 +186,11 @@ async function insertOutbox(tx: Tx, { outgoing }: Changes): Promise<readonly Out
       toNumberArray(commands.map((command) => command.ring)),
     ],
   );
-  const ids = new Map(rows.map((row) => [row.message_id, row.outbox_id]));
+  const ids = new Map<string, number>();
+  for (const line of rows[0]?.ids.split('\n') ?? []) {
+    const space = line.indexOf(' ');
+    ids.set(line.slice(space + 1), Number(line.slice(0, space)));
+  }
   return commands.map((command, i) => ({
     outboxId: ids.get(command.messageId) ?? 0,
     stream: 'COMMANDS',
