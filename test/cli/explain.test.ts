@@ -2,7 +2,7 @@ import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { PLAN_WORKFLOWS, type Scripts, scripts } from '../fixtures/plan-workflows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
-import { slate } from '../fixtures/slate.ts';
+import { slate, watchSlate } from '../fixtures/slate.ts';
 
 let p: ScriptedPlatform;
 beforeAll(async () => {
@@ -80,6 +80,15 @@ test('what a task proposed, and what became of it; the blackboard by state', asy
   expect(page.candidates).toHaveLength(1);
   const rest = await run('fact', 'candidates', '--task', taskId, '--cursor', page.next, '--tenant', 'acme');
   expect(rest.stdout).toContain(taskId);
+});
+
+test('slate top shows at once what is known; rates take a second look', async () => {
+  const stop = new AbortController();
+  const watched = watchSlate(p.platform, stop.signal, 'top', '--every', '1h');
+  await waitFor('the first screen', async () => watched.stdout().includes('analyzer'));
+  stop.abort();
+  await watched.ended;
+  expect(watched.stdout()).toMatch(/accepted … .*steps …/);
 });
 
 test('slate top --once: roles with what waits and who works, rates, the broker’s queues', async () => {

@@ -1,11 +1,9 @@
-import { isAppError, toAppError } from '@cleanslate/contracts';
+import { isAppError, toAppError, toErrorText } from '@cleanslate/contracts';
 import { z } from 'zod';
 import type { Terminal } from './terminal.ts';
 
 const Path = z.union([z.string(), z.array(z.union([z.string(), z.number()])).transform((path) => path.join('.'))]);
 const Details = z.object({
-  where: z.string().optional(),
-  remedy: z.string().optional(),
   issues: z.array(z.object({ path: Path, message: z.string() })).optional(),
 });
 
@@ -13,16 +11,11 @@ const Details = z.object({
 export function printError(terminal: Terminal, error: unknown, json: boolean): void {
   const body = toAppError(error).toBody();
   if (json) return terminal.out(JSON.stringify({ error: body }));
-  const { where, remedy, issues } = Details.safeParse(body.details ?? {}).data ?? {};
-  const title = issues === undefined ? withoutParts(body.message, where, remedy) : 'not as the contract asks';
+  const { what, where, remedy } = toErrorText(body);
+  const { issues } = Details.safeParse(body.details ?? {}).data ?? {};
+  const title = issues === undefined ? what : 'not as the contract asks';
   terminal.note(`${terminal.style('red', 'error')}: ${title}${isAppError(error) ? ` (${body.code})` : ''}`);
   for (const issue of issues ?? []) terminal.note(`  ${terminal.style('bold', issue.path)}: ${issue.message}`);
   if (where !== undefined) terminal.note(`  where: ${where}`);
   if (remedy !== undefined) terminal.note(`  to do: ${remedy}`);
-}
-
-/** Some messages say all three in one line; here each has its own. */
-function withoutParts(message: string, where: string | undefined, remedy: string | undefined): string {
-  const head = where !== undefined && message.startsWith(`${where}: `) ? message.slice(where.length + 2) : message;
-  return remedy !== undefined && head.endsWith(`: ${remedy}`) ? head.slice(0, -remedy.length - 2) : head;
 }

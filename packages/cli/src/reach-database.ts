@@ -1,10 +1,15 @@
+import { isAppError } from '@cleanslate/contracts';
 import { inputError } from './input-error.ts';
 
-/** Names the remedy where an administrator's connection fails. */
+/** Names the remedy where an administrator's connection fails, or names a tenant that isn't there. */
 export async function reach<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    if (isAppError(error) && error.code === 'UNKNOWN_TENANT') {
+      const remedy = '`slate tenant list` shows those there are, `slate tenant add` registers one';
+      throw inputError({ code: error.code, what: error.message, where: '<tenant>', remedy }, error);
+    }
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!/^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|28|08|3D)/.test(code)) throw error;
     const what = error instanceof Error && error.message !== '' ? error.message : code;

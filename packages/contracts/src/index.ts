@@ -39,6 +39,7 @@ export {
   WatchRead,
 } from './endpoints.ts';
 export { Envelope, type EnvelopeAttributes } from './envelope.ts';
+export { type ErrorText, toErrorText } from './error-text.ts';
 export {
   AppError,
   type AppErrorOptions,

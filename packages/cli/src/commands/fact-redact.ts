@@ -3,7 +3,6 @@ import type { Client } from '@cleanslate/client';
 import type { RedactionView } from '@cleanslate/contracts';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
-import { inputError } from '../input-error.ts';
 import { openClient } from '../target.ts';
 import { cutTo, toTable } from '../view/table.ts';
 import { parseFactRef } from './fact-ref.ts';
@@ -53,13 +52,9 @@ export function addRedact(fact: Command, context: CommandContext): void {
     await using client = await openClient(context, options.tenant);
     const reply = await client.facts.redact({ ...request, ...(yes ? {} : { dryRun: true }) });
     if (!yes) {
-      if (json) out(JSON.stringify(reply));
-      else out(`would erase ${describe(reply)}`);
-      throw inputError({
-        what: 'nothing was erased: this can not be undone',
-        where: '--yes',
-        remedy: `look at what would go, then add --yes`,
-      });
+      if (json) return out(JSON.stringify(reply));
+      out(`would erase ${describe(reply)}`);
+      return note('nothing was erased; with --yes it is, and that can not be undone');
     }
     const { redactionId } = reply;
     const end = options.wait && redactionId !== null ? await untilErased(client, redactionId, context) : undefined;

@@ -10,7 +10,6 @@ import {
 } from '@cleanslate/store';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
-import { inputError } from '../input-error.ts';
 import { reach } from '../reach-database.ts';
 import { describeLeft, renewBrokerUsers } from '../stack/broker-users.ts';
 import { removeCredential } from '../stack/credentials.ts';
@@ -96,11 +95,11 @@ export function addTenantDelete(tenant: Command, context: CommandContext): void 
     if (!yes) {
       const rows = await reach(countTenantRows(adminUrl, tenantId));
       show(context, 'would remove', rows, json);
-      throw inputError({
-        what: 'nothing was removed: this can not be undone',
-        where: '--yes',
-        remedy: `back up what you need, then \`slate tenant delete ${tenantId} --yes\``,
-      });
+      if (!json)
+        context.terminal.note(
+          'nothing was removed; with --yes it is, and that can not be undone: back up what you need',
+        );
+      return;
     }
     // First the broker must be there: what is gone from the ledger can't be asked for again.
     await using bus = await openAdminBus(context);

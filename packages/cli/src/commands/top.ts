@@ -20,8 +20,8 @@ import { type QueueLoad, readBrokerQueues } from './top-queues.ts';
 /** What `slate top` shows, and prints with `--json`. */
 export type Top = Overview & {
   readonly at: string;
-  /** Between the two looks. Each second. */
-  readonly rates: EventCounts;
+  /** Between the two looks. Each second; null at the first one, which is drawn alone. */
+  readonly rates: EventCounts | null;
   /** Null: the broker can't be asked. */
   readonly queues: readonly QueueLoad[] | null;
 };
@@ -50,16 +50,21 @@ export function addTop(program: Command, context: CommandContext): void {
       poolSize: 3,
     });
     await using broker = await openBroker(context);
+    const show = async (overview: Overview, rates: EventCounts | null) => {
+      const top: Top = { at: new Date().toISOString(), ...overview, rates, queues: await broker.read() };
+      if (json) terminal.out(JSON.stringify(top));
+      else drawTop(terminal, top, once !== true);
+    };
     let before = await look(database);
+    // Rates take a second look; all else is known.
+    if (once || json) terminal.status(`looking again in ${every}`);
+    else await show(before.overview, null);
     for (;;) {
       await sleep(spanMs, undefined, { signal });
       const now = await look(database);
       const counts = await reach(countEvents(database, before.overview.position, now.overview.position));
       const seconds = (now.at - before.at) / 1_000;
-      const rates = perSecond(counts, seconds);
-      const top: Top = { at: new Date().toISOString(), ...now.overview, rates, queues: await broker.read() };
-      if (json) terminal.out(JSON.stringify(top));
-      else drawTop(terminal, top, once !== true);
+      await show(now.overview, perSecond(counts, seconds));
       if (once) return;
       before = now;
     }

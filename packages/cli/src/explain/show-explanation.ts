@@ -1,3 +1,4 @@
+import { toErrorText } from '@cleanslate/contracts';
 import type { Terminal } from '../terminal.ts';
 import { paint } from '../view/describe-item.ts';
 import { formatDuration } from '../view/duration.ts';
@@ -38,7 +39,9 @@ function showSteps({ out, style, width }: Terminal, { steps }: Explanation): voi
     out(line);
     const step = steps[i];
     for (const { at, attempt, error } of step?.failures ?? [])
-      out(`    ${style('red', '✕')} attempt ${attempt}, ${at}: ${error.code} ${cutTo(error.message, width - 60)}`);
+      out(
+        `    ${style('red', '✕')} attempt ${attempt}, ${at}: ${error.code} ${cutTo(toErrorText(error).what, width - 60)}`,
+      );
     for (const reason of step?.feedback ?? []) out(`    ↩ sent back: ${cutTo(JSON.stringify(reason), width - 20)}`);
   }
 }

@@ -25,6 +25,14 @@ test('a failed task: which step, after how many tries, with what, and how to go 
   expect(whyOf({ ...task, error: error('QUEUE_EXPIRED') }, [], []).toDo).toContain('start workers');
 });
 
+test('what the error itself says is to be done is said once, before how to go on', () => {
+  const remedy = 'name a file that is there';
+  const input: ErrorBody = { ...error('INVALID_INPUT'), message: `no such file: ${remedy}`, details: { remedy } };
+  const { because, toDo } = whyOf({ ...task, error: input }, [{ ...step, error: input }], []);
+  expect(because).toBe('step analyze (analyzer) failed with INVALID_INPUT: no such file');
+  expect(toDo).toMatch(new RegExp(`^${remedy}; mend the input`));
+});
+
 test('one that runs: what it waits for', () => {
   const why = whyOf(
     { ...task, state: 'executing' },

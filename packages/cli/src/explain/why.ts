@@ -1,4 +1,4 @@
-import type { DeadLetterSummary, StepDetail, TaskView } from '@cleanslate/contracts';
+import { type DeadLetterSummary, type StepDetail, type TaskView, toErrorText } from '@cleanslate/contracts';
 
 /** For a person: why it is as it is, and what to do about it (null: nothing). */
 export type Why = { readonly because: string; readonly toDo: string | null };
@@ -47,17 +47,16 @@ function failed(
 ): Why {
   const guilty =
     steps.find((step) => step.error !== null && step.error.code === error?.code) ?? steps.find((step) => step.error);
+  const text = error === null ? null : toErrorText(error);
   const where = guilty ? `step ${guilty.stepId} (${guilty.role}) ` : 'it ';
   const tries = guilty && guilty.spent > 1 ? ` after ${guilty.spent} tries` : '';
-  const because = `${where}failed${tries} with ${error?.code ?? 'no code'}: ${error?.message ?? ''}`;
+  const because = `${where}failed${tries} with ${error?.code ?? 'no code'}: ${text?.what ?? ''}`;
   const open = letters.find((letter) => letter.status === 'open');
   const replay = open
     ? `slate dlq show '${open.letterId}'; once its cause is mended, slate dlq replay '${open.letterId}'`
     : undefined;
-  return {
-    because,
-    toDo: REMEDIES[error?.code ?? ''] ?? replay ?? `once its cause is mended: slate task retry ${taskId}`,
-  };
+  const then = REMEDIES[error?.code ?? ''] ?? replay ?? `once its cause is mended: slate task retry ${taskId}`;
+  return { because, toDo: text?.remedy === undefined ? then : `${text.remedy}; ${then}` };
 }
 
 function running(steps: readonly Pick<StepDetail, 'stepId' | 'role' | 'phase' | 'dueAt' | 'worker'>[]): Why {

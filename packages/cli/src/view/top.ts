@@ -1,3 +1,4 @@
+import type { EventCounts } from '@cleanslate/store';
 import type { Top } from '../commands/top.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatDuration } from './duration.ts';
@@ -7,9 +8,9 @@ import { toTable } from './table.ts';
 export function drawTop(terminal: Terminal, top: Top, over: boolean): void {
   if (over) terminal.clear();
   const { out, style } = terminal;
-  const { rates } = top;
+  const rate = (name: keyof EventCounts) => `${name} ${top.rates === null ? '…' : `${top.rates[name]}/s`}`;
   out(
-    `${style('bold', 'slate top')}  ${top.at.slice(11, 19)} UTC   accepted ${rates.accepted}/s   completed ${rates.completed}/s   failed ${rates.failed}/s   steps ${rates.steps}/s`,
+    `${style('bold', 'slate top')}  ${top.at.slice(11, 19)} UTC   ${rate('accepted')}   ${rate('completed')}   ${rate('failed')}   ${rate('steps')}`,
   );
   out(
     `dead letters ${flag(terminal, top.openLetters)}   nothing moves ${flag(terminal, top.unaccounted)}   outbox ${top.outbox}${top.outbox > 0 ? ` (${formatDuration(top.outboxSeconds * 1_000)})` : ''}`,

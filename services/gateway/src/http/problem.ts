@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, isAppError, type Problem, toAppError } from '@cleanslate/contracts';
+import { AppError, type ErrorCode, isAppError, type Problem, toAppError, toErrorText } from '@cleanslate/contracts';
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
   UNPARSEABLE: 400,
@@ -20,11 +20,11 @@ export function statusOf(error: AppError, method: string): number {
   return method === 'GET' || error.details?.['in'] === 'url' ? 400 : 422;
 }
 
-/** What is away and what to do, and no more: the error's own text may hold addresses of the inside. The log has it. */
+/** What is away, and no more: the error's own text may hold addresses of the inside. The log has it. */
 const TITLES: Partial<Record<ErrorCode, string>> = {
   INTERNAL: 'the gateway failed; its log says why',
-  DATABASE_UNAVAILABLE: 'the database is away: try again later',
-  BROKER_UNAVAILABLE: 'the message broker is away: try again later, a submit with the same key',
+  DATABASE_UNAVAILABLE: 'the database is away',
+  BROKER_UNAVAILABLE: 'the message broker is away',
 };
 
 const REMEDIES: Partial<Record<ErrorCode, string>> = {
@@ -38,8 +38,8 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
 };
 
 function remedyOf(error: AppError, status: number): string {
-  const own = error.details?.['remedy'];
-  if (typeof own === 'string') return own;
+  const own = toErrorText(error.toBody()).remedy;
+  if (own !== undefined) return own;
   if (Object.hasOwn(REMEDIES, error.code)) return REMEDIES[error.code as ErrorCode] ?? '';
   if (status === 503 || status === 500) return 'send it again later, a change with the same Idempotency-Key';
   if (status === 409) return 'look at what is there now, then decide anew';
@@ -47,13 +47,15 @@ function remedyOf(error: AppError, status: number): string {
 }
 
 function titleOf(error: AppError): string {
-  return (Object.hasOwn(TITLES, error.code) && TITLES[error.code as ErrorCode]) || error.message;
+  return (Object.hasOwn(TITLES, error.code) && TITLES[error.code as ErrorCode]) || toErrorText(error.toBody()).what;
 }
 
 export type Refused = { readonly error: AppError; readonly status: number };
 
 /** RFC 9457. */
 export function toProblem({ error, status }: Refused, instance: string, requestId: string): Problem {
+  // It has a member of its own.
+  const { remedy: _, ...details } = error.details ?? {};
   return {
     type: `urn:cleanslate:error:${error.code}`,
     title: titleOf(error),
@@ -63,7 +65,7 @@ export function toProblem({ error, status }: Refused, instance: string, requestI
     instance: instance.slice(0, 500),
     requestId,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.details === undefined ? {} : { details: error.details }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
   };
 }
 
@@ -74,7 +76,7 @@ export function toRefused(thrown: unknown, method: string, maxBodyBytes: number)
     return { error: thrown, status: typeof given === 'number' ? given : statusOf(thrown, method) };
   const status = typeof given === 'number' ? given : 500;
   if (status === 413) {
-    const text = `the body is larger than ${maxBodyBytes} bytes: send less`;
+    const text = `the body is larger than ${maxBodyBytes} bytes`;
     return { error: new AppError('PAYLOAD_TOO_LARGE', text), status };
   }
   if (status === 415) {
