@@ -18,13 +18,13 @@ export const HEADERS = {
 
 export function toAttemptHeaders(attempt: AttemptRef, ring: number): Record<string, string> {
   return {
-    [HEADERS.tenant]: attempt.tenantId,
-    [HEADERS.task]: attempt.taskId,
-    [HEADERS.step]: attempt.stepId,
-    [HEADERS.attempt]: String(attempt.attempt),
-    [HEADERS.ring]: String(ring),
-    [HEADERS.epoch]: String(attempt.epoch),
-  };
+    'Cs-Tenant': attempt.tenantId,
+    'Cs-Task': attempt.taskId,
+    'Cs-Step': attempt.stepId,
+    'Cs-Attempt': String(attempt.attempt),
+    'Cs-Ring': String(ring),
+    'Cs-Epoch': String(attempt.epoch),
+  } satisfies Record<Exclude<(typeof HEADERS)[keyof typeof HEADERS], typeof HEADERS.replayOf>, string>;
 }
 
 /** The attempt a doorbell rings for. Throws `SCHEMA_MISMATCH` where headers are missing, `TENANT_MISMATCH` where they disagree with the subject. */

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from '@cleanslate/contracts';
 import type { LedgerEvent } from './events.ts';
-import { type Aggregate, findStep, isGateOpen, type Step, type Task } from './state.ts';
+import { type Aggregate, isGateOpen, type Step, type Task } from './state.ts';
 
 /** Applies one event. Total: an event that names no step changes nothing. `task_accepted` begins an aggregate and is handled by `accept`. */
 export function evolve(state: Aggregate, event: LedgerEvent, now: number): Aggregate {
@@ -67,34 +67,41 @@ export function evolve(state: Aggregate, event: LedgerEvent, now: number): Aggre
     case 'letter_written':
       return state;
     default:
-      return withStep(state, event.stepId, (step) => evolveStep(step, event, now));
+      return withStep(state, event, now);
   }
 }
 
 type StepEvent = Extract<LedgerEvent, { stepId: string }>;
+type PlainStepEvent = Exclude<StepEvent, { kind: 'refused' | 'letter_written' }>;
 
-function evolveStep(
-  step: Step,
-  event: Exclude<StepEvent, { kind: 'refused' | 'letter_written' }>,
-  now: number,
-): Partial<Step> {
+function evolveStep(step: Step, event: PlainStepEvent, now: number): Step {
   switch (event.kind) {
     case 'step_readied':
-      return { phase: 'ready', dueAt: event.dueAt, readyAt: now };
+      return { ...step, phase: 'ready', dueAt: event.dueAt, readyAt: now };
     case 'step_dispatched':
       return {
+        ...step,
         phase: 'dispatched',
         attempt: event.attempt,
         ring: 1,
         dueAt: event.dueAt,
         queueExpiresAt: event.queueExpiresAt,
         doorbellSeq: null,
-        ...NO_CLAIM,
+        // The claim of the last attempt stays on record until the next dispatch; then nobody holds one.
+        claimId: null,
+        worker: null,
+        beaten: false,
       };
     case 'step_rung':
-      return { ring: event.ring, dueAt: event.dueAt, ...(event.ring === step.ring ? {} : { doorbellSeq: null }) };
+      return {
+        ...step,
+        ring: event.ring,
+        dueAt: event.dueAt,
+        ...(event.ring === step.ring ? {} : { doorbellSeq: null }),
+      };
     case 'step_claimed':
       return {
+        ...step,
         state: 'executing',
         phase: 'executing',
         claimId: event.claimId,
@@ -106,6 +113,7 @@ function evolveStep(
       };
     case 'step_succeeded':
       return {
+        ...step,
         state: 'completed',
         phase: 'done',
         output: event.output,
@@ -114,10 +122,11 @@ function evolveStep(
         dueAt: null,
         timeoutAt: null,
         endedAt: now,
-        ...applied(step),
+        applied: appliedWith(step),
       };
     case 'step_released':
       return {
+        ...step,
         state: 'pending',
         phase: event.dueAt > now ? 'backing_off' : 'ready',
         dueAt: event.dueAt,
@@ -128,6 +137,7 @@ function evolveStep(
       };
     case 'step_backed_off':
       return {
+        ...step,
         state: 'pending',
         phase: 'backing_off',
         dueAt: event.dueAt,
@@ -138,6 +148,7 @@ function evolveStep(
       };
     case 'step_failed':
       return {
+        ...step,
         state: 'failed',
         phase: 'failed',
         dueAt: null,
@@ -146,11 +157,12 @@ function evolveStep(
         ...failure(step, event, now),
       };
     case 'letter_closed':
-      return { replayOf: null };
+      return { ...step, replayOf: null };
     case 'usage_counted':
-      return { tokens: step.tokens + event.tokens };
+      return { ...step, tokens: step.tokens + event.tokens };
     case 'step_reopened':
       return {
+        ...step,
         state: 'pending',
         phase: 'blocked',
         spent: 0,
@@ -168,17 +180,14 @@ function withoutOpenGate(task: Task): Partial<Task> {
   return isGateOpen(task) ? { gate: null } : {};
 }
 
-/** The claim of the last attempt stays on record until the next dispatch; then nobody holds one. */
-const NO_CLAIM = { claimId: null, worker: null, beaten: false } as const;
-
 /**
  * A worker that can't do the work (another version, an executor it doesn't know) says so on the step, and the queue's time goes on: were it given anew,
  * the work would wander for ever. One that only had no time left (`drain`) did take the work out of the queue.
  */
 function handedBack(step: Step, reason: string): Partial<Step> {
-  if (!isPauseCode(reason)) return { queueExpiresAt: null, ...applied(step) };
+  if (!isPauseCode(reason)) return { queueExpiresAt: null, applied: appliedWith(step) };
   const message = `worker ${step.worker ?? '?'} handed it back: ${reason}`;
-  return { error: { code: reason, disposition: 'pause', message }, ...applied(step) };
+  return { error: { code: reason, disposition: 'pause', message }, applied: appliedWith(step) };
 }
 
 /** True for a reason of release that is a code of the error taxonomy which needs a person or an upgrade to end. */
@@ -197,12 +206,13 @@ function failure(
     spent: step.spent + (event.spends ? 1 : 0),
     failures:
       step.attempt === 0 ? step.failures : [...step.failures, { at: now, attempt: step.attempt, error }].slice(-20),
-    ...(event.on === 'report_failed' ? applied(step) : {}),
+    applied: event.on === 'report_failed' ? appliedWith(step) : step.applied,
   };
 }
 
-function applied(step: Step): Partial<Step> {
-  return step.claimId === null ? {} : { applied: [...step.applied, appliedKey(step.attempt, step.claimId)].slice(-20) };
+/** The reports applied, with the one that the present claim just brought. */
+function appliedWith({ applied, attempt, claimId }: Step): readonly string[] {
+  return claimId === null ? applied : [...applied, appliedKey(attempt, claimId)].slice(-20);
 }
 
 export function appliedKey(attempt: number, claimId: string): string {
@@ -213,7 +223,8 @@ function withTask(state: Aggregate, change: Partial<Task>, now: number): Aggrega
   return { ...state, task: { ...state.task, ...change, updatedAt: now } };
 }
 
-function withStep(state: Aggregate, stepId: string, change: (step: Step) => Partial<Step>): Aggregate {
-  if (findStep(state, stepId) === undefined) return state;
-  return { ...state, steps: state.steps.map((step) => (step.stepId === stepId ? { ...step, ...change(step) } : step)) };
+function withStep(state: Aggregate, event: PlainStepEvent, now: number): Aggregate {
+  const index = state.steps.findIndex((step) => step.stepId === event.stepId);
+  const step = state.steps[index];
+  return step === undefined ? state : { ...state, steps: state.steps.with(index, evolveStep(step, event, now)) };
 }

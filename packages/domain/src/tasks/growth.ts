@@ -30,9 +30,9 @@ export function planGrowth(
   output: unknown,
 ): readonly Step[] {
   const { growth } = plan;
-  const template = plan.steps.find((step) => step.key === growth?.step);
-  if (growth === undefined || template === undefined || from.purpose !== 'work' || from.planKey !== growth.from)
-    return [];
+  if (growth === undefined || from.purpose !== 'work' || from.planKey !== growth.from) return [];
+  const template = plan.steps.find((step) => step.key === growth.step);
+  if (template === undefined) return [];
   const subGoals = readSubGoals(from, output, growth.maxSteps);
   const stepIds = new Map(subGoals.map(({ id }, index) => [id, toStepId(template.key, index)]));
   return subGoals.slice(1).map(({ needs }, index) => {

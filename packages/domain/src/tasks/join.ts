@@ -12,6 +12,10 @@ export function outcomeOf(state: Aggregate, step: Step | undefined): Outcome {
   return 'open';
 }
 
+export function outcomesOf(state: Aggregate, steps: readonly (Step | undefined)[]): readonly Outcome[] {
+  return steps.map((step) => outcomeOf(state, step));
+}
+
 /** Done, but a person must still agree with its result before anything follows from it. */
 export function isHeld({ plan, task }: Aggregate, step: Step): boolean {
   if (plan.gate === undefined || step.purpose !== 'work' || plan.gate.after !== step.planKey) return false;
@@ -31,8 +35,14 @@ export type JoinVerdict = 'ready' | 'wait' | 'skip' | 'failed';
 /** Decides as soon as the outcome can't change any more, so that no branch, however it ends, hangs a join. */
 export function judgeJoin(join: Join, outcomes: readonly Outcome[]): JoinVerdict {
   if (outcomes.length === 0) return 'ready';
-  const count = (outcome: Outcome) => outcomes.filter((each) => each === outcome).length;
-  const [open, done, failed] = [count('open'), count('done'), count('failed')];
+  let open = 0;
+  let done = 0;
+  let failed = 0;
+  for (const outcome of outcomes) {
+    if (outcome === 'open') open++;
+    else if (outcome === 'done') done++;
+    else if (outcome === 'failed') failed++;
+  }
   const counted = open + done + failed;
   if (counted === 0) return 'skip';
   if (join === 'best_effort') return open > 0 ? 'wait' : 'ready';

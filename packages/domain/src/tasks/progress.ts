@@ -4,9 +4,9 @@ import { holds } from './condition.ts';
 import type { Decision } from './decision.ts';
 import { openGate } from './gate.ts';
 import { parentsOf } from './growth.ts';
-import { findFatal, goalsOf, joinOf, judgeJoin, outcomeOf } from './join.ts';
+import { findFatal, goalsOf, type JoinVerdict, joinOf, judgeJoin, outcomeOf, outcomesOf } from './join.ts';
 import { resolveMapping } from './mapping.ts';
-import { isActive, isGateOpen, isJudge, type Step } from './state.ts';
+import { type Aggregate, findStep, isActive, isGateOpen, isJudge, type Step } from './state.ts';
 import { isTerminal } from './transitions.ts';
 import { hasPassed } from './verdict.ts';
 
@@ -43,11 +43,17 @@ function moveSteps(decision: Decision): boolean {
 function moveBlocked(decision: Decision, step: Step): void {
   const { state } = decision;
   const parents = parentsOf(state, step);
-  const verdict = judgeJoin(
-    joinOf(state.plan, step),
-    parents.map((parent) => outcomeOf(state, parent)),
-  );
-  if (verdict === 'wait') return;
+  const verdict = judgeJoin(joinOf(state.plan, step), outcomesOf(state, parents));
+  if (verdict !== 'wait') unblock(decision, step, parents, verdict);
+}
+
+function unblock(
+  decision: Decision,
+  step: Step,
+  parents: ReturnType<typeof parentsOf>,
+  verdict: Exclude<JoinVerdict, 'wait'>,
+): void {
+  const { state } = decision;
   // A verdict is on all the work: also on what a join further up did not wait for, and the result is read from.
   if (isJudge(state, step) && state.steps.some((other) => other !== step && isActive(other))) return;
   if (verdict === 'failed') {
@@ -68,7 +74,9 @@ function moveBlocked(decision: Decision, step: Step): void {
 
 /** What nobody waits for any more: the losers of a join, and what was only there for them. */
 function dropUnneeded(decision: Decision): void {
-  const { steps, plan } = decision.state;
+  const { state } = decision;
+  const { steps, plan } = state;
+  if (!steps.some((step) => isAhead(state, step))) return;
   const awaited = new Set<string>();
   const wanted = new Set<string>();
   for (const { after, phase } of steps) {
@@ -80,6 +88,16 @@ function dropUnneeded(decision: Decision): void {
     if (step.purpose === 'compensation' || (step.purpose === 'work' && goalsOf(plan).has(step.planKey))) continue;
     skip(decision, step, 'nothing waits for it any more');
   }
+}
+
+/** It did not wait for all that it names. Where every step did, as nearly always, there is nothing that nobody waits for any more. */
+function isAhead(state: Aggregate, { phase, after }: Step): boolean {
+  if (phase === 'blocked') return false;
+  for (const id of after) {
+    const parent = findStep(state, id);
+    if (parent !== undefined && isActive(parent)) return true;
+  }
+  return false;
 }
 
 function skip(decision: Decision, step: Step, message: string): void {

@@ -37,7 +37,8 @@ describe('a replay', () => {
   test('with an input gives that to its step alone; the next replay keeps it', () => {
     const replayed = replay({ fork: 'edited' });
     const input = (stepId: string) =>
-      toDoorbell(replayed.decided.state, stepId, { now: failed.now, newId: () => 'id' })[0]?.envelope.data;
+      toDoorbell(replayed.decided.state, stepId, { time: '2026-01-01T00:00:00.000Z', newId: () => 'id' })[0]?.envelope
+        .data;
     expect(input('left')).toMatchObject({ input: { fork: 'edited' } });
     expect(input('right')).toMatchObject({ input: { fork: { n: 1 } } });
   });

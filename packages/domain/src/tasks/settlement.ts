@@ -4,9 +4,9 @@ import { type Aggregate, findLatest, type Step } from './state.ts';
 
 /** What the maintainer is told when a task ends; null where no attempt can have left a candidate behind and no fact was used. */
 export function toSettlement(state: Aggregate): KnowledgeSettle | null {
-  const settlement = settlementOf(state);
-  const used = settlement.reads.length > 0 || settlement.answer !== null;
-  return used || state.steps.some(mayHaveProposed) ? settlement : null;
+  const use = findKnowledgeUse(state);
+  const used = use.reads.length > 0 || use.answer !== null;
+  return used || state.steps.some(mayHaveProposed) ? settlementOf(state, use) : null;
 }
 
 /** A step that succeeded at once lists all it proposed; an attempt that ended otherwise may have proposed before. */
@@ -15,7 +15,7 @@ function mayHaveProposed({ candidates, attempt, phase, startedAt }: Step): boole
 }
 
 /** The verdict on a finished task's candidates, the claims that won, and the facts that it used. */
-export function settlementOf(state: Aggregate): KnowledgeSettle {
+export function settlementOf(state: Aggregate, use = findKnowledgeUse(state)): KnowledgeSettle {
   const { task, steps, plan } = state;
   const judged =
     plan.validation === null ? undefined : Verdict.safeParse(findLatest({ steps }, plan.validation.step)?.output);
@@ -39,6 +39,6 @@ export function settlementOf(state: Aggregate): KnowledgeSettle {
         claimId: step.claimId ?? '',
         candidates: [...step.candidates],
       })),
-    ...findKnowledgeUse(state),
+    ...use,
   };
 }

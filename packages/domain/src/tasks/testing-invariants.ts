@@ -81,7 +81,9 @@ export function assertMonotonic(before: Aggregate, after: Aggregate): void {
 
 /** Whatever leaves the ledger can be read on the other side. */
 function assertReadable(changes: Decided['changes'], now: number): void {
-  const outgoing = changes.flatMap((change) => toOutgoing(change, { now, newId: () => 'id' }));
+  const outgoing = changes.flatMap((change) =>
+    toOutgoing(change, { time: new Date(now).toISOString(), newId: () => 'id' }),
+  );
   for (const { envelope } of outgoing) decodeMessage(MESSAGES, encoder.encode(JSON.stringify(envelope)));
 }
 

@@ -61,7 +61,8 @@ function assertEnd(before: Aggregate, events: readonly LedgerEvent[], after: Agg
   if (ends.length !== expected) throw new Error(`${ends.length} ends were told where there were ${expected}`);
 }
 
-const CONTEXT = { now: 0, newId: () => 'id' };
+const NOW = 0;
+const CONTEXT = { time: new Date(NOW).toISOString(), newId: () => 'id' };
 /** Changes of a step that nobody is told as an event: they are progress. */
 const UNTOLD: ReadonlySet<LedgerEvent['kind']> = new Set(['step_claimed', 'step_released', 'step_reopened']);
 
@@ -95,7 +96,7 @@ function line(who: string, from: string, to: string): string {
 /** Repeated, stale, foreign and premature inputs: whatever the state, they change nothing. */
 export function assertDeaf(machine: (input: LedgerInput) => Decided, state: Aggregate): void {
   for (const input of [...state.steps.flatMap((step) => noiseFor(state, step)), ...NOISE]) {
-    if (input.kind === 'deadline_due' && state.task.deadline <= CONTEXT.now) continue;
+    if (input.kind === 'deadline_due' && state.task.deadline <= NOW) continue;
     const { changes, state: after } = machine(input);
     const heard = changes.filter((change) => change.event.kind !== 'refused');
     if (heard.length > 0 || after !== state)

@@ -2,6 +2,7 @@ import {
   ClaimAbort,
   type Envelope,
   type ErrorBody,
+  HEADERS,
   StepRun,
   StepTransitioned,
   SubmitRefused,
@@ -16,7 +17,7 @@ import {
 } from '@cleanslate/contracts';
 import type { Change } from './decision.ts';
 import { buildInput } from './mapping.ts';
-import { type Aggregate, findStep, type GateState, type Step } from './state.ts';
+import { type Aggregate, findStep, type GateState } from './state.ts';
 
 /** What leaves the ledger with a commit. Commands and events go through outbox tables; an abort is a lossy core message. */
 export type Outgoing =
@@ -54,9 +55,16 @@ export type TransitionRecord = {
   readonly code: string | null;
 };
 
-export type OutgoingContext = { readonly now: number; readonly newId: () => string };
+export type OutgoingContext = {
+  /** When the ledger decided, as messages tell it. */
+  readonly time: string;
+  readonly newId: () => string;
+};
 
 const SOURCE = '/services/scheduler';
+/** Types and schemas of what is said for every step: made once. */
+const TYPES = { run: typeOf(StepRun), transitioned: typeOf(StepTransitioned) } as const;
+const SCHEMAS = { run: schemaUrn(TYPES.run), transitioned: schemaUrn(TYPES.transitioned) } as const;
 
 /** The messages that a change implies. No event for what another event implies: that a step started is progress, not an event. */
 export function toOutgoing(change: Change, context: OutgoingContext): readonly Outgoing[] {
@@ -85,7 +93,7 @@ export function toOutgoing(change: Change, context: OutgoingContext): readonly O
     case 'step_succeeded':
     case 'step_backed_off':
     case 'step_failed':
-      return [...stepTransitioned(change, event.stepId, context), ...abort(change, event.stepId, context)];
+      return stepTransitioned(change, event.stepId, context).concat(abort(change, event.stepId, context));
     default:
       return [];
   }
@@ -108,7 +116,7 @@ export function toRefused(
   const attributes = {
     id: context.newId(),
     source: SOURCE,
-    time: iso(context.now),
+    time: context.time,
     tenantid: tenantId,
     taskid: taskId,
     causationid: submitId,
@@ -222,7 +230,7 @@ function taskEvent<D extends typeof TaskAccepted | typeof TaskGateOpened | typeo
     type,
     datacontenttype: 'application/json',
     dataschema: schemaUrn(type),
-    time: iso(context.now),
+    time: context.time,
     tenantid: task.tenantId,
     taskid: task.taskId,
     epoch,
@@ -241,30 +249,34 @@ function stepTransitioned(
   const step = findStep(after, stepId);
   const from = findStep(before, stepId);
   if (step === undefined || from === undefined) return [];
-  const attributes = {
-    ...identity(after, step, context),
-    epoch: after.epoch,
-    ...(step.attempt > 0 ? { attempt: step.attempt } : {}),
-    ...(step.claimId === null ? {} : { claimid: step.claimId }),
-  };
+  const { task, epoch } = after;
   const data = {
     role: step.role,
     from: from.state,
     to: step.state,
     on: triggerOf(event),
     spent: step.spent,
-    ...(step.error === null || event.kind === 'step_succeeded' ? {} : { error: step.error }),
-    ...(event.kind === 'step_backed_off' ? { dueAt: iso(event.dueAt) } : {}),
+    error: step.error === null || event.kind === 'step_succeeded' ? undefined : step.error,
+    dueAt: event.kind === 'step_backed_off' ? iso(event.dueAt) : undefined,
   };
-  return [
-    {
-      kind: 'event',
-      tenantId: after.task.tenantId,
-      taskId: after.task.taskId,
-      traceparent: after.task.traceparent,
-      envelope: toEnvelope(StepTransitioned, attributes, data),
-    },
-  ];
+  const envelope: Envelope = {
+    specversion: '1.0',
+    type: TYPES.transitioned,
+    datacontenttype: 'application/json',
+    dataschema: SCHEMAS.transitioned,
+    id: context.newId(),
+    source: SOURCE,
+    time: context.time,
+    tenantid: task.tenantId,
+    taskid: task.taskId,
+    stepid: stepId,
+    epoch,
+    attempt: step.attempt > 0 ? step.attempt : undefined,
+    claimid: step.claimId ?? undefined,
+    data,
+  };
+  const { tenantId, taskId, traceparent } = task;
+  return [{ kind: 'event', tenantId, taskId, envelope, traceparent }];
 }
 
 /** The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new ring never does. */
@@ -277,32 +289,37 @@ export function toDoorbell(
   const planned = state.plan.steps.find((candidate) => candidate.key === step?.planKey);
   if (step === undefined || planned === undefined) return [];
   const { task, epoch } = state;
-  const attempt = { epoch, tenantId: task.tenantId, taskId: task.taskId, stepId, attempt: step.attempt };
+  const { tenantId, taskId } = task;
+  const { attempt, ring } = step;
   const data = {
     workflow: task.workflow,
     executor: step.executor,
     input: step.inputEdit ?? buildInput(state, planned, step),
     pin: task.pin,
     round: step.round,
-    idempotencyKey: `${epoch}/${task.tenantId}/${task.taskId}/${stepId}`,
+    idempotencyKey: `${epoch}/${tenantId}/${taskId}/${stepId}`,
   };
-  const headers = {
-    ...toAttemptHeaders(attempt, step.ring),
-    ...(task.traceparent === null ? {} : { traceparent: task.traceparent }),
-    ...(step.replayOf === null ? {} : { 'Cs-Replay-Of': step.replayOf }),
+  const headers = toAttemptHeaders({ epoch, tenantId, taskId, stepId, attempt }, ring);
+  if (task.traceparent !== null) headers['traceparent'] = task.traceparent;
+  if (step.replayOf !== null) headers[HEADERS.replayOf] = step.replayOf;
+  const envelope: Envelope = {
+    specversion: '1.0',
+    type: TYPES.run,
+    datacontenttype: 'application/json',
+    dataschema: SCHEMAS.run,
+    id: context.newId(),
+    source: SOURCE,
+    time: context.time,
+    tenantid: tenantId,
+    taskid: taskId,
+    stepid: stepId,
+    attempt,
+    epoch,
+    data,
   };
-  return [
-    {
-      kind: 'command',
-      subject: subjects.work(step.role, task.tenantId, task.taskId),
-      headers,
-      messageId: `${epoch}.${task.tenantId}.${task.taskId}.${stepId}.${step.attempt}.${step.ring}`,
-      envelope: toEnvelope(StepRun, { ...identity(state, step, context), attempt: step.attempt, epoch }, data),
-      stepId,
-      attempt: step.attempt,
-      ring: step.ring,
-    },
-  ];
+  const subject = subjects.work(step.role, tenantId, taskId);
+  const messageId = `${epoch}.${tenantId}.${taskId}.${stepId}.${attempt}.${ring}`;
+  return [{ kind: 'command', subject, headers, messageId, envelope, stepId, attempt, ring }];
 }
 
 /** Tells the worker of a claim that was taken from it; its next heartbeat hears the same. */
@@ -326,7 +343,16 @@ function abort({ event, before, after }: Change, stepId: string, context: Outgoi
     attempt: step.attempt,
     claimId: step.claimId,
   };
-  const attributes = { ...identity(after, step, context), attempt: step.attempt, claimid: step.claimId };
+  const attributes = {
+    id: context.newId(),
+    source: SOURCE,
+    time: context.time,
+    tenantid: task.tenantId,
+    taskid: task.taskId,
+    stepid: stepId,
+    attempt: step.attempt,
+    claimid: step.claimId,
+  };
   return [
     {
       kind: 'abort',
@@ -334,17 +360,6 @@ function abort({ event, before, after }: Change, stepId: string, context: Outgoi
       envelope: toEnvelope(ClaimAbort, attributes, { ...fence, reason: event.on }),
     },
   ];
-}
-
-function identity({ task }: Aggregate, step: Step, context: OutgoingContext) {
-  return {
-    id: context.newId(),
-    source: SOURCE,
-    time: iso(context.now),
-    tenantid: task.tenantId,
-    taskid: task.taskId,
-    stepid: step.stepId,
-  };
 }
 
 function iso(ms: number): string {

@@ -126,7 +126,10 @@ export class MemoryLedger {
     this.#state = state;
     for (const change of changes) {
       this.#record(change);
-      for (const outgoing of toOutgoing(change, { now: this.#now(), newId: () => `message-${++this.#ids}` })) {
+      for (const outgoing of toOutgoing(change, {
+        time: new Date(this.#now()).toISOString(),
+        newId: () => `message-${++this.#ids}`,
+      })) {
         if (outgoing.kind === 'event')
           this.events.push({ ...outgoing.envelope, sequence: String(this.events.length + 1) });
         if (outgoing.kind === 'command') this.outbox.push(outgoing);

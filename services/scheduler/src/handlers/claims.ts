@@ -10,8 +10,8 @@ import {
   type Fence,
   isAppError,
 } from '@cleanslate/contracts';
-import { answerClaim, appliedKey } from '@cleanslate/domain';
-import type { InputItem } from '../ledger/items.ts';
+import { answerClaim, appliedKey, findStep } from '@cleanslate/domain';
+import type { InputItem, LedgerResult } from '../ledger/items.ts';
 import type { HandlerContext } from './context.ts';
 import { toFinishedReport } from './refuse-working.ts';
 
@@ -30,11 +30,8 @@ export function serveClaims(context: HandlerContext): Served {
     const { data } = envelope;
     const { worker, role } = data;
     if (subject !== `claim.${role}`) throw new AppError('TENANT_MISMATCH', `role "${role}" asked on ${subject}`);
-    const answers = await Promise.all(
-      'finished' in data
-        ? data.finished.map((each) => finish(each, worker, role))
-        : data.claims.map((fence) => claim(fence, worker, role)),
-    );
+    const answers =
+      'finished' in data ? await finish(data.finished, worker, role) : await claim(data.claims, worker, role);
     const attributes = {
       id: `${envelope.id}.reply`,
       source: '/services/scheduler',
@@ -45,42 +42,37 @@ export function serveClaims(context: HandlerContext): Served {
     return encodeMessage(ClaimReply, attributes, { answers });
   }
 
-  async function claim(fence: Fence, worker: string, role: string): Promise<ClaimAnswer> {
-    try {
-      const { state, now } = await context.ledger.apply(toClaimItem(fence, worker, role));
-      return answerClaim(state, fence, now, context.ledger.context.options);
-    } catch (error) {
-      return toBusy(fence, error);
-    }
+  async function claim(fences: readonly Fence[], worker: string, role: string): Promise<ClaimAnswer[]> {
+    const results = await context.ledger.applyAll(fences.map((fence) => toClaimItem(fence, worker, role)));
+    return fences.map((fence, i) => toAnswer(fence, results[i]));
   }
 
-  /** The claim, and right behind it in the same batch the report: without the claim it changes nothing. */
-  async function finish(
-    finished: ClaimWithReport['finished'][number],
-    worker: string,
-    role: string,
-  ): Promise<ClaimAnswer> {
-    const { fence } = finished;
-    const { tenantId, taskId, stepId, attempt, claimId } = fence;
-    const report = toFinishedReport(finished);
-    try {
-      const [, { state, now }] = await Promise.all([
-        context.ledger.apply(toClaimItem(fence, worker, role)),
-        context.ledger.apply({ kind: 'input', tenantId, taskId, input: { kind: 'report', fence, report, role } }),
-      ]);
-      const step = state?.steps.find((candidate) => candidate.stepId === stepId);
-      if (step?.applied.includes(appliedKey(attempt, claimId)) && fence.epoch === state?.epoch)
-        return { ...answerOf(fence), answer: 'granted' };
-      return answerClaim(state, fence, now, context.ledger.context.options);
-    } catch (error) {
-      return toBusy(fence, error);
-    }
+  /** Each claim, and right behind it the report: without the claim it changes nothing. */
+  async function finish(finished: ClaimWithReport['finished'], worker: string, role: string): Promise<ClaimAnswer[]> {
+    const items: InputItem[] = [];
+    for (const each of finished) items.push(toClaimItem(each.fence, worker, role), toReportItem(each, role));
+    const results = await context.ledger.applyAll(items);
+    return finished.map(({ fence }, i) => {
+      const [claimed, reported] = results.slice(2 * i, 2 * i + 2);
+      if (claimed instanceof Error) return toBusy(fence, claimed);
+      return isApplied(fence, reported) ? { ...answerOf(fence), answer: 'granted' } : toAnswer(fence, reported);
+    });
   }
 
-  function toBusy(fence: Fence, error: unknown): ClaimAnswer {
+  function toAnswer(fence: Fence, result: LedgerResult | Error | undefined): ClaimAnswer {
+    if (result instanceof Error) return toBusy(fence, result);
+    return answerClaim(result?.state, fence, result?.now ?? 0, context.ledger.context.options);
+  }
+
+  function toBusy(fence: Fence, error: Error): ClaimAnswer {
     if (!isAppError(error)) context.onProblem(`claim ${fence.taskId}/${fence.stepId}: ${String(error)}`);
     return { ...answerOf(fence), answer: 'busy' };
   }
+}
+
+function isApplied({ epoch, stepId, attempt, claimId }: Fence, result: LedgerResult | Error | undefined): boolean {
+  if (result === undefined || result instanceof Error || result.state?.epoch !== epoch) return false;
+  return findStep(result.state, stepId)?.applied.includes(appliedKey(attempt, claimId)) === true;
 }
 
 function answerOf({ claimId, ...attempt }: Fence) {
@@ -90,4 +82,15 @@ function answerOf({ claimId, ...attempt }: Fence) {
 function toClaimItem(fence: Fence, worker: string, role: string): InputItem {
   const { tenantId, taskId } = fence;
   return { kind: 'input', tenantId, taskId, input: { kind: 'claim', fence, worker, role } };
+}
+
+function toReportItem(finished: ClaimWithReport['finished'][number], role: string): InputItem {
+  const { fence } = finished;
+  const { tenantId, taskId } = fence;
+  return {
+    kind: 'input',
+    tenantId,
+    taskId,
+    input: { kind: 'report', fence, report: toFinishedReport(finished), role },
+  };
 }

@@ -1,4 +1,4 @@
-import { type AdmissionLimit, decide, decideAdmission, type InFlight } from '@cleanslate/domain';
+import { type AdmissionLimit, decideAdmission, type InFlight } from '@cleanslate/domain';
 import {
   findReady,
   type Line,
@@ -55,7 +55,7 @@ export async function admitReady(
     batch.adopt(await loadForUpdate(tx, context.epoch, late, context.plans, options));
   }
   batch.turns = turns;
-  dispatch(batch, admitted);
+  for (const { stepId, tenantId, taskId } of admitted) batch.decide({ tenantId, taskId }, { kind: 'dispatch', stepId });
   return admitted.length >= LIMIT || (admitted.length > 0 && isRoomLeft(rooms, admitted, earlier.cut));
 }
 
@@ -66,23 +66,12 @@ function isRoomLeft(rooms: ReadonlyMap<string, number>, admitted: readonly Ready
   return [...cut].some((list) => (left.get(list.split(' ')[0] ?? '') ?? 0) > 0);
 }
 
-function dispatch(batch: Batch, admitted: readonly ReadyStep[]): void {
-  for (const { stepId, tenantId, taskId } of admitted) {
-    const key = { tenantId, taskId };
-    const stored = batch.find(key);
-    if (stored !== undefined)
-      batch.apply(key, decide(stored.state, { kind: 'dispatch', stepId }, batch.now, batch.options));
-  }
-}
-
 function findReadied(batch: Batch): readonly ReadyStep[] {
-  return batch.readied.flatMap(({ key: { tenantId, taskId }, stepId }) => {
-    const state = batch.find({ tenantId, taskId })?.state;
-    const step = state?.steps.find((candidate) => candidate.stepId === stepId);
-    if (state === undefined || step?.phase !== 'ready') return [];
-    const { workflow, priority } = state.task;
+  return batch.findReadied().map(({ task, step }) => {
+    const { tenantId, taskId, workflow } = task;
+    const { stepId, role } = step;
     const readyAt = step.readyAt ?? batch.now;
-    return [{ tenantId, taskId, stepId, role: step.role, workflow, priority: toPriorityNumber(priority), readyAt }];
+    return { tenantId, taskId, stepId, role, workflow, priority: toPriorityNumber(task.priority), readyAt };
   });
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, type ErrorBody, isAppError } from '@cleanslate/contracts';
-import { type Decided, decide, type MachineOptions } from '@cleanslate/domain';
+import type { Decided, MachineOptions } from '@cleanslate/domain';
 import type { Tracer } from '@cleanslate/runtime';
 import {
   closeLetters,
@@ -29,7 +29,7 @@ import { answerKnown, answerRefused, insertAccepted, planSubmits, type SubmitPla
 import { Batch } from './batch.ts';
 import { fireSchedules } from './fire-schedules.ts';
 import { type Foreseen, foreseeRoom } from './foresee-room.ts';
-import type { LedgerItem, LedgerResult } from './items.ts';
+import type { InputItem, LedgerItem, LedgerResult } from './items.ts';
 import type { BatchNews } from './ledger-telemetry.ts';
 import { holdLetters, settleLetters } from './letter-runs.ts';
 
@@ -92,7 +92,7 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
   for (const item of items) if (item.kind === 'replay') replayed.push(await findReplayedTask(tx, item));
   const keys: TaskKey[] = [
     ...live.filter((item) => item.kind === 'input' || item.kind === 'control' || item.kind === 'fork'),
-    ...live.flatMap((item) => (item.kind === 'fork' ? [{ tenantId: item.tenantId, taskId: item.newTaskId }] : [])),
+    ...live.filter((item) => item.kind === 'fork').map(({ tenantId, newTaskId }) => ({ tenantId, taskId: newTaskId })),
     ...submits.filter((plan) => plan.kind === 'known').map((plan) => plan.key),
     ...replayed.filter((key) => key !== undefined),
   ];
@@ -110,7 +110,7 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
     ),
     loadForUpdate(tx, epoch, keys, context.plans, { cache: context.states, behindLocks }),
   ]);
-  const batch = new Batch(loaded, epoch, options, randomUUID);
+  const batch = new Batch(loaded, epoch, options, createIds());
   for (const { item, taskSeq, decided, span } of accepted) {
     context.plans.add(item.planHash, item.plan);
     batch.begin(item, taskSeq, decided, span);
@@ -119,7 +119,9 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
   const results: LedgerResult[] = [];
   for (const item of items) {
     const early = held.get(item);
-    results.push(early ? { state: undefined, now: batch.now, ...early } : await applyItem(tx, batch, item, plans));
+    if (early !== undefined) results.push({ state: undefined, now: batch.now, ...early });
+    // Most items are inputs, and those wait for nothing.
+    else results.push(item.kind === 'input' ? applyInput(batch, item) : await applyItem(tx, batch, item, plans));
   }
   const waiting = await admitReady(
     tx,
@@ -131,9 +133,21 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
   return await save(tx, context, batch, await settleLetters(tx, items, held, results), waiting);
 }
 
+/** Ids of a batch's messages: what makes them unique is drawn once, and a batch that is tried again draws anew. */
+function createIds(): () => string {
+  const batch = randomUUID();
+  let count = 0;
+  return () => `${batch}.${++count}`;
+}
+
 type SubmitPlans = ReadonlyMap<LedgerItem, SubmitPlan>;
 
-async function applyItem(tx: Tx, batch: Batch, item: LedgerItem, plans: SubmitPlans): Promise<LedgerResult> {
+async function applyItem(
+  tx: Tx,
+  batch: Batch,
+  item: Exclude<LedgerItem, InputItem>,
+  plans: SubmitPlans,
+): Promise<LedgerResult> {
   const nothing: LedgerResult = { state: undefined, now: batch.now, refused: null };
   switch (item.kind) {
     case 'submit': {
@@ -156,23 +170,20 @@ async function applyItem(tx: Tx, batch: Batch, item: LedgerItem, plans: SubmitPl
       return await applyControl(tx, batch, item);
     case 'fork':
       return await applyFork(tx, batch, item);
-    case 'input':
-      return applyInput(batch, item);
   }
 }
 
-function applyInput(batch: Batch, item: Extract<LedgerItem, { kind: 'input' }>): LedgerResult {
-  const stored = batch.find(item);
-  if (stored === undefined) {
-    const gone = new AppError('NOT_FOUND', `task "${item.taskId}" is no longer kept`).toBody();
-    return { state: undefined, now: batch.now, refused: item.letter === undefined ? null : gone };
-  }
-  const decided = decide(stored.state, item.input, batch.now, batch.options);
-  batch.apply(item, decided);
-  return { state: decided.state, now: batch.now, refused: item.letter === undefined ? null : refusalOf(decided) };
+function applyInput(batch: Batch, item: InputItem): LedgerResult {
+  const decided = batch.decide(item, item.input);
+  // Whoever replays a message must hear that it changed nothing; its first sender has no use for it.
+  const refused = item.letter === undefined ? null : decided === undefined ? goneError(item) : refusalOf(decided);
+  return { state: decided?.state, now: batch.now, refused };
 }
 
-/** Whoever replays a message must hear that it changed nothing; its first sender has no use for it. */
+function goneError({ taskId }: TaskKey): ErrorBody {
+  return new AppError('NOT_FOUND', `task "${taskId}" is no longer kept`).toBody();
+}
+
 function refusalOf(decided: Decided): ErrorBody | null {
   const event = decided.changes.map((change) => change.event).find((candidate) => candidate.kind === 'refused');
   return event === undefined ? null : new AppError(event.code, event.detail).toBody();

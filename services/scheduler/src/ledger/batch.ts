@@ -2,10 +2,14 @@ import type { ErrorBody } from '@cleanslate/contracts';
 import {
   type Change,
   type Decided,
+  decide,
+  findStep,
   type InFlight,
+  type LedgerInput,
   type MachineOptions,
   type Outgoing,
   type OutgoingContext,
+  type Step,
   type Task,
   toDoorbell,
   toOutgoing,
@@ -23,8 +27,6 @@ import {
   type TaskKey,
 } from '@cleanslate/store';
 import { toLetterReason } from './letter-reason.ts';
-
-export type ReadiedStep = { readonly key: TaskKey; readonly stepId: string };
 
 type Entry = { before: StoredAggregate | null; after: StoredAggregate };
 
@@ -51,14 +53,13 @@ export class Batch {
   /** For telemetry, once they are committed. */
   readonly accepted: { readonly workflow: string; readonly span: Span | undefined }[] = [];
   readonly ended: Task[] = [];
-  /** Steps that became ready in this batch. */
-  readonly readied: ReadiedStep[] = [];
+  readonly #readied: { readonly entry: Entry; readonly stepId: string }[] = [];
 
   constructor(loaded: Loaded, epoch: number, options: MachineOptions, newId: () => string) {
     this.now = loaded.now;
     this.epoch = epoch;
     this.options = options;
-    this.context = { now: loaded.now, newId };
+    this.context = { time: new Date(loaded.now).toISOString(), newId };
     for (const [key, stored] of loaded.aggregates) this.#entries.set(key, { before: stored, after: stored });
   }
 
@@ -83,9 +84,24 @@ export class Batch {
 
   apply(key: TaskKey, decided: Decided): void {
     const entry = this.#entries.get(keyOf(key));
-    if (entry === undefined || decided.changes.length === 0) return;
-    entry.after = { taskSeq: entry.after.taskSeq, state: decided.state };
-    for (const change of decided.changes) this.#record(entry, change);
+    if (entry !== undefined) this.#apply(entry, decided);
+  }
+
+  /** Decides an input and applies what was decided; undefined where the task is not in the batch. */
+  decide(key: TaskKey, input: LedgerInput): Decided | undefined {
+    const entry = this.#entries.get(keyOf(key));
+    if (entry === undefined) return undefined;
+    const decided = decide(entry.after.state, input, this.now, this.options);
+    this.#apply(entry, decided);
+    return decided;
+  }
+
+  /** Steps that became ready in this batch and still are, with their tasks. */
+  findReadied(): readonly { readonly task: Task; readonly step: Step }[] {
+    return this.#readied.flatMap(({ entry: { after }, stepId }) => {
+      const step = findStep(after.state, stepId);
+      return step?.phase === 'ready' ? [{ task: after.state.task, step }] : [];
+    });
   }
 
   send(outgoing: Outgoing, taskSeq: number | null = null): void {
@@ -108,19 +124,17 @@ export class Batch {
   /** How many more steps are dispatched or executing than before the batch. */
   inFlightDelta(): readonly InFlight[] {
     const delta = new Map<string, InFlight>();
-    const count = (stored: StoredAggregate | null, by: number) => {
-      if (stored === null) return;
-      const { tenantId, workflow } = stored.state.task;
-      for (const { phase, role } of stored.state.steps) {
-        if (phase !== 'dispatched' && phase !== 'executing') continue;
-        const name = `${role} ${tenantId} ${workflow}`;
-        delta.set(name, { role, tenantId, workflow, steps: (delta.get(name)?.steps ?? 0) + by });
-      }
-    };
     for (const { before, after } of this.#entries.values()) {
       if (before === after) continue;
-      count(before, -1);
-      count(after, 1);
+      const { tenantId, workflow } = after.state.task;
+      after.state.steps.forEach((step, i) => {
+        const old = before?.state.steps[i];
+        const by = old === step ? 0 : Number(isInFlight(step)) - Number(isInFlight(old));
+        if (by === 0) return;
+        const { role } = step;
+        const name = `${role} ${tenantId} ${workflow}`;
+        delta.set(name, { role, tenantId, workflow, steps: (delta.get(name)?.steps ?? 0) + by });
+      });
     }
     return [...delta.values()];
   }
@@ -128,6 +142,12 @@ export class Batch {
   toChanges(): Changes {
     const aggregates = [...this.#entries.values()].filter((entry) => entry.before !== entry.after);
     return { aggregates, transitions: this.#transitions, outgoing: this.#outgoing, refusals: this.#refusals };
+  }
+
+  #apply(entry: Entry, { changes, state }: Decided): void {
+    if (changes.length === 0) return;
+    entry.after = { taskSeq: entry.after.taskSeq, state };
+    for (const change of changes) this.#record(entry, change);
   }
 
   #record(entry: Entry, change: Change): void {
@@ -138,7 +158,7 @@ export class Batch {
     if (transition !== null) this.#transitions.push({ ...transition, taskSeq, tenantId, at: this.now });
     for (const message of toOutgoing(change, this.context)) this.send(message, taskSeq);
     if (event.kind === 'step_readied' || (event.kind === 'step_released' && event.dueAt <= this.now)) {
-      this.readied.push({ key: after.task, stepId: event.stepId });
+      this.#readied.push({ entry, stepId: event.stepId });
     }
     if (event.kind === 'letter_closed') this.closedLetters.push(event.letterId);
     if (event.kind === 'step_failed') this.#endReplay(change, event);
@@ -179,4 +199,8 @@ export class Batch {
       replayOf: event.replayOf,
     });
   }
+}
+
+function isInFlight(step: Step | undefined): boolean {
+  return step?.phase === 'dispatched' || step?.phase === 'executing';
 }

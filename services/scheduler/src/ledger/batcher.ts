@@ -1,6 +1,6 @@
 export type Lane = 'prompt' | 'bulk';
 
-type Entry<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+type Entry<Item, Result> = { readonly item: Item; readonly settle: (result: Result | Error) => void };
 
 /**
  * Natural batching: whatever arrived while the last batch committed is the next one. An idle ledger answers at once, a busy one pays for one
@@ -10,8 +10,8 @@ export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
   readonly #maxBatch: number;
   readonly #maxBulk: number;
-  #waiting: Entry<Item, Result>[] = [];
-  #bulk: Entry<Item, Result>[] = [];
+  readonly #waiting: Entry<Item, Result>[] = [];
+  readonly #bulk: Entry<Item, Result>[] = [];
   #busy = false;
   #idle: (() => void)[] = [];
 
@@ -32,10 +32,28 @@ export class Batcher<Item, Result> {
 
   /** `bulk` items take a part of each batch only: whoever sends many of them delays the others by that part. */
   add(item: Item, lane: Lane = 'prompt'): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    (lane === 'bulk' ? this.#bulk : this.#waiting).push({ item, resolve, reject });
-    this.#pump();
-    return promise;
+    return new Promise((resolve, reject) => {
+      const settle = (result: Result | Error) => (result instanceof Error ? reject(result) : resolve(result));
+      (lane === 'bulk' ? this.#bulk : this.#waiting).push({ item, settle });
+      this.#pump();
+    });
+  }
+
+  /** Items that belong together, one right behind the other; resolves with a result for each, in order, once all of them have one. */
+  addAll(items: readonly Item[]): Promise<readonly (Result | Error)[]> {
+    if (items.length === 0) return Promise.resolve([]);
+    return new Promise((resolve) => {
+      const results = new Array<Result | Error>(items.length);
+      let left = items.length;
+      items.forEach((item, i) => {
+        const settle = (result: Result | Error) => {
+          results[i] = result;
+          if (--left === 0) resolve(results);
+        };
+        this.#waiting.push({ item, settle });
+      });
+      this.#pump();
+    });
   }
 
   /** Resolves when nothing waits and nothing runs. */
@@ -53,18 +71,15 @@ export class Batcher<Item, Result> {
 
   async #loop(): Promise<void> {
     while (this.waiting > 0) {
-      const batch = [...this.#waiting.slice(0, this.#maxBatch), ...this.#bulk.slice(0, this.#maxBulk)];
-      this.#waiting = this.#waiting.slice(this.#maxBatch);
-      this.#bulk = this.#bulk.slice(this.#maxBulk);
+      const batch = [...this.#waiting.splice(0, this.#maxBatch), ...this.#bulk.splice(0, this.#maxBulk)];
       try {
         const results = await this.#run(batch.map((entry) => entry.item));
-        for (const [i, entry] of batch.entries()) {
-          const result = results[i];
-          if (result instanceof Error) entry.reject(result);
-          else entry.resolve(result as Result);
-        }
+        batch.forEach((entry, i) => {
+          entry.settle(results[i] as Result | Error);
+        });
       } catch (error) {
-        for (const entry of batch) entry.reject(error);
+        const thrown = error instanceof Error ? error : new Error(String(error));
+        for (const entry of batch) entry.settle(thrown);
       }
     }
     this.#busy = false;

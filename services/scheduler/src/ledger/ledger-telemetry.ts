@@ -45,9 +45,11 @@ export function createLedgerTelemetry(metrics: Metrics, tracer: Tracer): LedgerT
     tracer,
     committed: (applied, news, took) => {
       seconds.observe(took);
-      for (const { kind } of applied) items.inc({ kind });
-      for (const { stepId, to, trigger } of news.changes.transitions)
-        transitions.inc({ of: stepId === null ? 'task' : 'step', to, trigger });
+      for (const [kind, count] of tally(applied.map((item) => item.kind))) items.inc({ kind }, count);
+      for (const [name, count] of tally(news.changes.transitions.map(toName))) {
+        const [of = '', to = '', trigger = ''] = name.split(' ');
+        transitions.inc({ of, to, trigger }, count);
+      }
       for (const { code } of news.changes.refusals) refusals.inc({ code });
       for (const { workflow, span } of news.accepted) {
         accepted.inc({ workflow: workflowLabel(workflow) });
@@ -81,4 +83,15 @@ function boundedLabel(limit: number): (value: string) => string {
     if (known.size < limit) known.add(value);
     return known.has(value) ? value : 'other';
   };
+}
+
+function toName({ stepId, to, trigger }: Changes['transitions'][number]): string {
+  return `${stepId === null ? 'task' : 'step'} ${to} ${trigger}`;
+}
+
+/** How often each name occurs: a counter is told once a batch, not once an item. */
+function tally<N extends string>(names: readonly N[]): ReadonlyMap<N, number> {
+  const counts = new Map<N, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }

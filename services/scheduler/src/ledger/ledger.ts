@@ -52,6 +52,11 @@ export class Ledger {
     return this.#batcher.add(item, lane);
   }
 
+  /** As `apply`, for items that belong together: one right behind the other, with a result or an error for each. */
+  applyAll(items: readonly LedgerItem[]): Promise<readonly (LedgerResult | Error)[]> {
+    return this.#batcher.addAll(items);
+  }
+
   drained(): Promise<void> {
     return this.#batcher.drained();
   }

@@ -31,6 +31,7 @@ export async function settleLetters(
   held: ReadonlyMap<LedgerItem, Early>,
   results: readonly LedgerResult[],
 ): Promise<readonly LedgerResult[]> {
+  if (!items.some(isLetterItem)) return results;
   const settled: LedgerResult[] = [];
   for (const [i, result] of results.entries()) {
     const item = items[i];
