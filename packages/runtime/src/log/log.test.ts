@@ -19,6 +19,26 @@ test('secrets by key are redacted, errors cut and cleaned', () => {
   });
 });
 
+test('a secret is known by its key at any depth, also in what a logger was made with, and nothing else is touched', () => {
+  const lines: string[] = [];
+  const root = createLogger({ service: 'test', destination: { write: (line) => void lines.push(line) } });
+  const logger = root.child({ apiKey: 'c1-secret', bound: { pass: 'c2-secret' } });
+  logger.info(
+    { a: [{ b: { authorization: { scheme: 'c3-secret' }, secret: null } }], n: 1.5, tokens: 7 },
+    'he said "token":',
+  );
+  logger.info({ text: '{"password":"quoted"}', passed: true });
+  expect(lines.join('')).not.toMatch(/c\d-secret/);
+  expect(lines.every((line) => line.endsWith('}\n'))).toBe(true);
+  const [first, second] = lines.map((line) => JSON.parse(line) as unknown);
+  const hidden = { apiKey: '[redacted]', bound: { pass: '[redacted]' } };
+  expect(first).toMatchObject({
+    ...{ ...hidden, n: 1.5, tokens: 7, msg: 'he said "token":' },
+    a: [{ b: { authorization: '[redacted]', secret: '[redacted]' } }],
+  });
+  expect(second).toMatchObject({ ...hidden, text: '{"password":"quoted"}', passed: true });
+});
+
 test('loggers leave nothing behind in the process, however many there are', () => {
   createLogger({ service: 'test' });
   const before = process.listenerCount('exit');

@@ -1,6 +1,7 @@
 import { type DestinationStream, destination, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import { hideKnownInLine } from './known-secrets.ts';
 import { toSafeError } from './safe-error.ts';
+import { hideSecretKeys } from './secret-keys.ts';
 
 export type Logger = PinoLogger;
 
@@ -12,8 +13,6 @@ export type LoggerOptions = {
   readonly destination?: DestinationStream;
 };
 
-const SECRETS = ['password', 'pass', 'token', 'secret', 'authorization', 'apiKey', 'NATS_PASSWORD', 'DATABASE_URL'];
-
 /** JSON lines on stdout with the service's name; secrets by key are redacted, errors cut to 4 KB. */
 export function createLogger(options: LoggerOptions): Logger {
   const to = options.destination === undefined ? toStdout() : hiding(options.destination);
@@ -24,7 +23,6 @@ export function createLogger(options: LoggerOptions): Logger {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (error: unknown) => toSafeError(error), error: (error: unknown) => toSafeError(error) },
-      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
     to,
   );
@@ -65,7 +63,7 @@ function openStdout() {
   };
 }
 
-/** The last look at a line: whatever way a known secret took into it, as a key or deep in an object, it goes no further. */
+/** The last look at lines: whatever way a known secret took into one, as a key or deep in an object, and whatever stands under a secret's name, it goes no further. */
 function hiding(to: DestinationStream): DestinationStream {
-  return { write: (line) => to.write(hideKnownInLine(line)) };
+  return { write: (lines) => to.write(hideKnownInLine(hideSecretKeys(lines))) };
 }

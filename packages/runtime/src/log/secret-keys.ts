@@ -1,0 +1,19 @@
+const SECRETS = ['password', 'pass', 'token', 'secret', 'authorization', 'apiKey', 'NATS_PASSWORD', 'DATABASE_URL'];
+/** A quotation mark inside a string is escaped: only a key stands like this. */
+const SECRET_KEY = new RegExp(`"(?:${SECRETS.join('|')})":`);
+
+/**
+ * Replaces what stands under a secret's name in lines of JSON, at any depth. One search for all lines of a write: nearly no line holds such a key, and looking for
+ * each of them in each object before it is a line took a third of all memory that a worker allocated.
+ */
+export function hideSecretKeys(lines: string): string {
+  if (!SECRET_KEY.test(lines)) return lines;
+  return lines
+    .split('\n')
+    .map((line) => (SECRET_KEY.test(line) ? JSON.stringify(JSON.parse(line, hideSecret)) : line))
+    .join('\n');
+}
+
+function hideSecret(key: string, value: unknown): unknown {
+  return SECRETS.includes(key) ? '[redacted]' : value;
+}
