@@ -46,6 +46,56 @@ describe('how a stream says that it is over', () => {
   );
 });
 
+describe('what is no stream as it should be', () => {
+  test.each([
+    ['a line that was cut', 'data: {"choices":[{"delta":{"cont'],
+    ['words of a proxy', 'data: upstream connect error'],
+  ])('%s: asked again within bounds, then handed back as an error that spends an attempt', async (_, rawLine) => {
+    await using at = await startModel({ LLM_MAX_RETRIES: '1' });
+    const broken: ModelReply = { ...json(GOOD), rawLine };
+    at.server.reply([broken, json(GOOD), broken]);
+    expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
+    await expect(at.model.ask(request, quiet())).rejects.toMatchObject({
+      ...{ code: 'MODEL_STALLED', disposition: 'retryable', message: expect.stringContaining('no JSON') },
+    });
+    expect(at.server.requests).toHaveLength(4);
+  });
+
+  test.each(['data: null', 'data: 42', 'data: {"choices":[{"delta":{"tool_calls":{}}}]}'])(
+    'a piece that says nothing changes nothing: %s',
+    async (rawLine) => {
+      await using at = await startModel();
+      at.server.reply([{ ...json(GOOD), rawLine }]);
+      expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
+      expect(at.server.requests).toHaveLength(1);
+    },
+  );
+
+  test('a server that sends its answer whole is understood, with what it used', async () => {
+    await using at = await startModel();
+    at.server.reply([{ ...json(GOOD), whole: true, usage: { prompt_tokens: 700, completion_tokens: 20 } }]);
+    expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
+    expect(at.server.requests).toHaveLength(1);
+    expect(at.calls[0]?.usage).toMatchObject({ promptTokens: 700, completionTokens: 20 });
+  });
+
+  test.each([
+    ['a refusal', { whole: true, refusal: 'no' }, 'MODEL_REFUSED'],
+    ['a cut answer', { ...json(GOOD), whole: true, finishReason: 'length' }, 'MODEL_TRUNCATED'],
+    ['an empty answer', { content: '', whole: true }, 'MODEL_EMPTY_ANSWER'],
+    ['an error', { status: 200, body: { error: { message: 'slow down', code: 429 } } }, 'MODEL_RATE_LIMITED'],
+    ['nothing', { status: 200, body: '' }, 'MODEL_STALLED'],
+    ['no answer', { status: 200, body: { hello: 1 } }, 'MODEL_STALLED'],
+  ] as [string, ModelReply, string][])(
+    'of one that is sent whole, %s is what it is in a stream',
+    async (_, reply, code) => {
+      await using at = await startModel({ LLM_MAX_RETRIES: '0' });
+      at.server.reply([reply]);
+      await expect(at.model.ask(request, quiet())).rejects.toMatchObject({ code });
+    },
+  );
+});
+
 test.each(['reasoning_content', 'reasoning'] as const)(
   'D13: thinking in `%s` is progress: a model that thinks for long is not taken for one that stalls',
   async (reasoningField) => {

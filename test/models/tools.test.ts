@@ -61,6 +61,18 @@ describe('a loop of tool calls', () => {
     });
   });
 
+  test('calls each tool of an answer that is sent whole', async () => {
+    const both = {
+      ...{ content: null, whole: true },
+      toolCalls: [
+        { name: 'read_file', arguments: '{"path":"/a"}' },
+        { name: 'search', arguments: '{"q":"x"}' },
+      ],
+    };
+    expect((await runTools([both, json(GOOD)])).value).toEqual(GOOD);
+    expect(ran).toEqual([{ path: '/a' }, { q: 'x' }]);
+  });
+
   test('D7: thinking goes back with the call it led to, even where it is empty; and nowhere else', async () => {
     for (const [reasoning, field] of [
       ['secret thoughts', 'reasoning_content'],

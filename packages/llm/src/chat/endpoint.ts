@@ -1,8 +1,10 @@
+import { AppError } from '@cleanslate/contracts';
 import OpenAI from 'openai';
 import { boundedFetch } from './bounded-fetch.ts';
 import { Dialect, type Phrasing, toParameters } from './dialect.ts';
 import type { JsonSchema, Message } from './prompt.ts';
 import type { AnswerCollector, RawAnswer } from './raw-answer.ts';
+import { readPieces } from './read-pieces.ts';
 import { type Deadlines, Watch } from './watch.ts';
 
 export type EndpointOptions = {
@@ -46,7 +48,7 @@ export class Endpoint {
     return this.#options.model;
   }
 
-  /** Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), or what the client says of the server. */
+  /** Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), a line that is no JSON (`MODEL_STALLED`), or what the client says of the server. */
   async request(question: HttpQuestion, { phrasing, collector, ends }: HttpRequest): Promise<RawAnswer> {
     const { model, deadlines } = this.#options;
     const watch = new Watch(deadlines, ends);
@@ -57,14 +59,22 @@ export class Endpoint {
     } as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
     try {
       watch.begin('headers');
-      const stream = await this.#client(maxOutputTokens).chat.completions.create(body, { signal: watch.signal });
+      const client = this.#client(maxOutputTokens);
+      const own = new AbortController();
+      const signal = AbortSignal.any([watch.signal, own.signal]);
+      const response = await client.chat.completions.create(body, { signal }).asResponse();
       watch.begin('firstToken');
-      for await (const chunk of stream) if (collector.add(chunk)) watch.begin('idle');
+      for await (const chunk of readPieces(response, own, client)) if (collector.add(chunk)) watch.begin('idle');
       // The client ends an aborted stream as if it were over.
       watch.signal.throwIfAborted();
       return collector.end();
     } catch (error) {
       for (const end of ends) end.throwIfAborted();
+      // Of one answer, not of the server: it is away for nobody, and others may well get theirs.
+      if (watch.expired === undefined && error instanceof SyntaxError)
+        throw new AppError('MODEL_STALLED', 'model: the answer broke off in something that is no JSON', {
+          cause: error,
+        });
       throw watch.expired ?? error;
     } finally {
       watch.end();

@@ -1,6 +1,7 @@
 import { AppError } from '@cleanslate/contracts';
 import type OpenAI from 'openai';
 import { withoutThinking } from './find-json.ts';
+import type { Chunk } from './read-pieces.ts';
 
 export type RawToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
@@ -23,7 +24,6 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** Of one answer; what comes beyond is left out. */
 const MAX_CALLS = 100;
 
-type Chunk = OpenAI.ChatCompletionChunk;
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly [field in Thinking['field']]?: unknown };
 
 /** As `length`, in other servers' words. */
@@ -43,7 +43,8 @@ export class AnswerCollector {
   readonly #callAt = new Map<number, Writable<RawToolCall>>();
 
   /** True where it brought something on: servers keep dead streams alive with empty pieces. */
-  add(chunk: Chunk): boolean {
+  add(chunk: Chunk | null): boolean {
+    if (chunk === null) return false;
     if (chunk.usage)
       this.#usage = {
         promptTokens: toCount(chunk.usage.prompt_tokens),
@@ -60,8 +61,9 @@ export class AnswerCollector {
     if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
     const thinking = toThinking(delta);
     if (thinking !== undefined) this.#reasoning = { ...thinking, text: (this.#reasoning?.text ?? '') + thinking.text };
-    for (const call of delta.tool_calls ?? []) this.#addCall(call);
-    return Boolean(delta.content || delta.refusal || thinking?.text || delta.tool_calls?.length);
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    for (const call of calls) this.#addCall(call);
+    return Boolean(delta.content || delta.refusal || thinking?.text || calls.length);
   }
 
   #addCall({ index = 0, id: given, function: call }: NonNullable<Delta['tool_calls']>[number]): void {

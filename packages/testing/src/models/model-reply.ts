@@ -24,6 +24,10 @@ export type GoodReply = {
   readonly resetAfter?: number;
   /** Of a stream: after its chunks it ends with this error, as a server says it that has sent its status already. */
   readonly streamError?: unknown;
+  /** Of a stream: after its chunks this line comes as it is. */
+  readonly rawLine?: string;
+  /** It does not stream, whatever it was asked for. */
+  readonly whole?: boolean;
 };
 
 /** An answer with a status: 429 with `retry-after`, 500, 400 with a long body. */

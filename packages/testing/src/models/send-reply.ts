@@ -13,7 +13,7 @@ export async function sendReply(response: ServerResponse, seen: ModelRequestSeen
     return sendJson(response, reply.status, reply.body ?? { error: { message: 'no' } }, reply.headers);
   if (reply.delayMs !== undefined) await sleep(reply.delayMs);
   if (response.destroyed) return;
-  if (seen.body['stream'] === true) await stream(response, seen, reply);
+  if (seen.body['stream'] === true && reply.whole !== true) await stream(response, seen, reply);
   else sendJson(response, 200, { ...head(seen, 'chat.completion'), choices: [whole(reply)], ...usageOf(seen, reply) });
 }
 
@@ -29,7 +29,7 @@ function whole(reply: GoodReply) {
     ...(reply.refusal === undefined ? {} : { refusal: reply.refusal }),
     ...(reply.toolCalls === undefined ? {} : { tool_calls: toToolCalls(reply) }),
   };
-  return { index: 0, message, finish_reason: reply.finishReason ?? 'stop' };
+  return { index: 0, message, finish_reason: reply.finishReason ?? (reply.toolCalls ? 'tool_calls' : 'stop') };
 }
 
 function toToolCalls({ toolCalls = [] }: GoodReply) {
@@ -50,6 +50,7 @@ async function stream(response: ServerResponse, seen: ModelRequestSeen, reply: G
     if (reply.chunkDelayMs !== undefined) await sleep(reply.chunkDelayMs);
   }
   if (sent === reply.stallAfter) return;
+  if (reply.rawLine !== undefined) response.write(`${reply.rawLine}\n\n`);
   if (reply.streamError !== undefined) {
     response.end(`data: ${JSON.stringify({ error: reply.streamError })}\n\n`);
     return;
