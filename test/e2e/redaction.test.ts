@@ -101,7 +101,8 @@ test('what is redacted is in no table, stream, object or log any more, and does 
   const client = await platform.client(tenant);
   await client.facts.import(policies());
   const input = { document: { name: 'contract.md', mediaType: 'text/markdown', text: document } };
-  const { taskId, pin } = await client.submit({ workflow: 'contract-review', input });
+  const submit = { workflow: 'contract-review', key: 'a-contract', input };
+  const { taskId, pin } = await client.submit(submit);
   expect((await client.result(taskId)).state).toBe('completed');
   // A challenger, a candidate whose task goes on, one that was refused, and a message that nobody could read.
   await propose('t-dispute', candidate(CHALLENGE, '45'), true);
@@ -175,4 +176,14 @@ test('what is redacted is in no table, stream, object or log any more, and does 
   await platform.database.sql('VACUUM (FULL)');
   await platform.database.sql('CHECKPOINT');
   expect(await findInFiles(platform, CANARY)).toEqual([]);
+
+  // What was submitted is known again, by a hash that nobody finds by trying.
+  const hashes = await platform.database.sql(
+    `SELECT body_hash FROM ledger.tasks WHERE task_id = '${taskId}' AND body_hash ~ '^keyed:[0-9a-f]{64}$'`,
+  );
+  expect(hashes).toHaveLength(1);
+  expect((await client.submit(submit)).taskId).toBe(taskId);
+  const other = { document: { ...input.document, text: sample('contract-en.md') } };
+  await expect(client.submit({ ...submit, input: other })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  expect(await findTraces(platform, CANARY)).toEqual([]);
 });

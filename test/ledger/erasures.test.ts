@@ -1,4 +1,15 @@
-import { beginErasure, type Database, noteLook, openDatabase, type Tx, withTransaction } from '@cleanslate/store';
+import { sha256, toKeyedRequest } from '@cleanslate/domain';
+import {
+  beginErasure,
+  type Database,
+  findSubmitKeys,
+  keySubmits,
+  noteErased,
+  noteLook,
+  openDatabase,
+  type Tx,
+  withTransaction,
+} from '@cleanslate/store';
 import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
@@ -41,4 +52,38 @@ test('a redaction that fails whenever it is looked for holds up no other: each h
   expect(await commit(beginErasure)).toMatchObject({ next: { phrases: ['one'], looked: false }, open: [failing] });
   await commit((tx) => noteLook(tx, { redactionId: failing }, { waitsFor: [], found: false, done: true }));
   expect(await commit(beginErasure)).toEqual({ next: undefined, open: [] });
+});
+
+test('the submits of what was erased are keyed once it is done, also where an older release ended it; those of other tasks stay', async () => {
+  await server.sql(`INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ('p', 'w', '{}')`);
+  const plain = sha256('what was said');
+  for (const [tenantId, taskId] of [
+    ['globex', 'said-it'],
+    ['globex', 'did-not'],
+    ['acme', 'said-it'],
+  ])
+    await server.sql(
+      `INSERT INTO ledger.tasks (tenant_id, task_id, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input, pin_valid_at, pin_revision, deadline, deadline_ms, created_at, updated_at)
+       VALUES ($1, $2, $3, 's', 'w', 'p', 'pending', 1, 1, 1, '{}', now(), 0, now(), 1, now(), now())`,
+      [tenantId, taskId, plain],
+    );
+  const hashes = async () => {
+    const rows = await server.sql<{ hash: string }>(
+      `SELECT body_hash AS hash FROM ledger.tasks ORDER BY tenant_id DESC, task_id DESC`,
+    );
+    return rows.map(({ hash }) => hash);
+  };
+  const redactionId = await redact('globex', 'said');
+  await commit(beginErasure);
+  await commit((tx) => noteErased(tx, { redactionId }, { rows: 1, tasks: ['said-it'] }));
+  await commit((tx) => keySubmits(tx, toKeyedRequest));
+  expect(await hashes()).toEqual([plain, plain, plain]);
+  // As an older release ends it.
+  await commit((tx) => noteLook(tx, { redactionId }, { waitsFor: [], found: false, done: true }));
+  await commit((tx) => keySubmits(tx, toKeyedRequest));
+  const key = (await commit((tx) => findSubmitKeys(tx, ['globex', 'acme']))).get('globex') ?? new Uint8Array();
+  expect(await hashes()).toEqual([toKeyedRequest(key, plain), plain, plain]);
+  // A second time nothing changes.
+  await commit((tx) => keySubmits(tx, toKeyedRequest));
+  expect(await hashes()).toEqual([toKeyedRequest(key, plain), plain, plain]);
 });

@@ -76,6 +76,7 @@ export {
 } from './schedules.ts';
 export { confirmSettlement, type DueSettlement, takeDueSettlements, upsertSettlements } from './settlements.ts';
 export { StateCache } from './state-cache.ts';
+export { findSubmitKeys, keySubmits } from './submit-keys.ts';
 export {
   findIdleTenants,
   findKnownSubmits,

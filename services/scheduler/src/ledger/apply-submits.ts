@@ -1,9 +1,17 @@
 import { AppError, type ErrorBody, type Pin } from '@cleanslate/contracts';
-import { accept, type MachineOptions, type Task, toDuplicateAccepted, toRefused } from '@cleanslate/domain';
+import {
+  accept,
+  type MachineOptions,
+  type Task,
+  toDuplicateAccepted,
+  toKeyedRequest,
+  toRefused,
+} from '@cleanslate/domain';
 import type { Span, Tracer } from '@cleanslate/runtime';
 import {
   findIdleTenants,
   findKnownSubmits,
+  findSubmitKeys,
   insertTasks,
   type KnownSubmit,
   keyOf,
@@ -32,6 +40,11 @@ export async function planSubmits(tx: Tx, items: readonly SubmitItem[]): Promise
       items.map((item) => ({ tenantId: item.tenantId, taskId: item.taskId, key: item.submit.key ?? null })),
     ),
   ]);
+  const keyed = known.filter(({ bodyHash }) => bodyHash.startsWith('keyed:'));
+  const keys = await findSubmitKeys(
+    tx,
+    keyed.map(({ tenantId }) => tenantId),
+  );
   const byId = new Map<string, KnownSubmit>();
   for (const submit of known) remember(byId, submit);
   return items.map((item) => {
@@ -45,7 +58,7 @@ export async function planSubmits(tx: Tx, items: readonly SubmitItem[]): Promise
       remember(byId, { ...item, idempotencyKey: item.submit.key ?? null, state: 'pending' });
       return { kind: 'new', item };
     }
-    if (found.bodyHash === item.bodyHash && found.idempotencyKey === (item.submit.key ?? null))
+    if (saysTheSame(found, item, keys.get(item.tenantId)) && found.idempotencyKey === (item.submit.key ?? null))
       return { kind: 'known', item, key: { tenantId: found.tenantId, taskId: found.taskId } };
     const what =
       found.idempotencyKey !== null && found.idempotencyKey === item.submit.key
@@ -54,6 +67,11 @@ export async function planSubmits(tx: Tx, items: readonly SubmitItem[]): Promise
     const conflict = `${what} was used with another workflow, input or key: choose a new one, or send the same again`;
     return { kind: 'refused', item, error: new AppError('IDEMPOTENCY_CONFLICT', conflict).toBody() };
   });
+}
+
+/** `key`: the tenant's, where something was erased from one of its tasks: the hash of that one's submit is keyed. */
+function saysTheSame(found: KnownSubmit, { bodyHash }: SubmitItem, key: Uint8Array | undefined): boolean {
+  return found.bodyHash === bodyHash || (key !== undefined && found.bodyHash === toKeyedRequest(key, bodyHash));
 }
 
 type Accepted = {

@@ -1,6 +1,6 @@
 import type { Bus } from '@cleanslate/bus';
 import { subjects } from '@cleanslate/contracts';
-import { createEraser, type Eraser } from '@cleanslate/domain';
+import { createEraser, type Eraser, toKeyedRequest } from '@cleanslate/domain';
 import {
   beginErasure,
   type Database,
@@ -14,6 +14,7 @@ import {
   findSayingObjects,
   findSayingTasks,
   hasEarlierMessages,
+  keySubmits,
   noteErased,
   noteLook,
   type OpenErasure,
@@ -37,7 +38,11 @@ export function createErasure({ bus, database }: ErasureOptions): () => Promise<
   /** What had been sent when a redaction was first seen here must become rows before they are looked at. */
   const ends = new Map<number, ReadonlyMap<string, number>>();
   return async () => {
-    const { next: erasure, open } = await withTransaction(database, LEDGER_SCOPE, beginErasure);
+    const { next: erasure, open } = await withTransaction(database, LEDGER_SCOPE, async (tx) => {
+      // Of those that a scheduler of an older release ended.
+      await keySubmits(tx, toKeyedRequest);
+      return await beginErasure(tx);
+    });
     // Another scheduler may have ended those that are no longer open.
     for (const redactionId of ends.keys()) if (!open.includes(redactionId)) ends.delete(redactionId);
     if (erasure === undefined) return false;
@@ -57,7 +62,10 @@ export function createErasure({ bus, database }: ErasureOptions): () => Promise<
     }
     const found = await eraseAll({ bus, database }, erasure);
     const done = arrived && found === 0 && waitsFor.length === 0;
-    await withTransaction(database, LEDGER_SCOPE, (tx) => noteLook(tx, erasure, { waitsFor, found: found > 0, done }));
+    await withTransaction(database, LEDGER_SCOPE, async (tx) => {
+      await noteLook(tx, erasure, { waitsFor, found: found > 0, done });
+      if (done) await keySubmits(tx, toKeyedRequest);
+    });
     return done || found > 0;
   };
 }
