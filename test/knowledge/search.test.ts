@@ -12,6 +12,8 @@ import {
   withTransaction,
 } from '@cleanslate/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openLedger } from '../../services/gateway/src/ledger.ts';
+import { embedQuery, findBySearch } from '../../services/gateway/src/search-query.ts';
 import { Embedder } from '../../services/knowledge-maintainer/src/embedder.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { retractFact } from '../../services/knowledge-maintainer/src/handlers/retract-fact.ts';
@@ -205,8 +207,20 @@ describe.each(BACKENDS)('search on %s', (backend) => {
       );
     expect([await pendingAt(revision), await pendingAt(reply.revision)]).toEqual([0, 2]);
     expect(await pendingAt(reply.revision, 'other')).toBe(0);
+    const ledger = openLedger(at.database, async () => embeddings);
+    await at.admin.query(`INSERT INTO ledger.tenants (tenant_id) VALUES ('acme') ON CONFLICT DO NOTHING`);
+    const ask = async (pin: { readonly revision?: number }) => {
+      const request = { query: 'beavers', ...pin };
+      const vector = await embedQuery(ledger, request, tenantId);
+      return await ledger.read(tenantId, (tx) => findBySearch(tx, request, tenantId, vector));
+    };
+    await expect(ask({ revision: reply.revision })).rejects.toMatchObject({ code: 'EMBEDDINGS_UNAVAILABLE' });
+    // Found by its words where nobody asks for the same again.
+    expect((await ask({})).hits[0]?.fact.knowledgeId).toBe('beaver');
+    expect((await ask({ revision })).space).toBe(embeddings.space.id);
     await embedAll();
     expect(await pendingAt(reply.revision)).toBe(0);
+    expect((await ask({ revision: reply.revision })).hits[0]?.fact.knowledgeId).toBe('beaver');
   });
 
   it('C19: a maintainer that runs while the knowledge base is moved embeds new facts in the new space, without a restart', async () => {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
 
-/** A vector follows its version within a second; many versions at once take longer, and then nobody waits for all of them. */
-const WAIT_MS = 5_000;
+/** A vector follows its version within a second; many versions at once take longer, and then nobody waits for all of them. Who asked by the bus waits five seconds for an answer. */
+const WAIT_MS = 2_000;
 const LOOK_MS = 50;
 
 /** How many of the versions believed at a revision a search in this space can't find by their vectors yet, as far as a thousand; the tenant is the transaction's. */
@@ -15,7 +15,7 @@ export async function countPendingVectors(tx: Tx, space: string, revision: numbe
   return rows[0]?.pending ?? 0;
 }
 
-/** Looks until nothing is pending, for five seconds at most, each time in a transaction of its own. Returns what is pending still; throws the signal's reason. */
+/** Looks until nothing is pending, for two seconds at most, each time in a transaction of its own. Returns what is pending still; throws the signal's reason. */
 export async function awaitVectors(look: () => Promise<number>, signal?: AbortSignal): Promise<number> {
   const until = performance.now() + WAIT_MS;
   for (;;) {
