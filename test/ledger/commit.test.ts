@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type Database, openDatabase, type Tx, withTransaction } from '@cleanslate/store';
 import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -87,4 +88,20 @@ test('a writer that fails before its statement is sent: the commit behind it is 
   expect(await roles()).toEqual(['a', 'b', 'e']);
   await transaction((tx) => add(tx, 'j'));
   expect(await roles()).toEqual(['a', 'b', 'e', 'j']);
+});
+
+test('a statement that is put together only when another has failed is refused, not run outside of the transaction', async () => {
+  const late = Promise.withResolvers<unknown>();
+  const ended = new AbortController();
+  const failing = transaction(async (tx) => {
+    await Promise.all([
+      add(tx, 'a'),
+      // Long behind the rollback: the connection may be somebody else's by then.
+      once(ended.signal, 'abort').then(() => add(tx, 'h').then(late.resolve, late.reject)),
+    ]);
+  });
+  await expect(failing).rejects.toMatchObject({ code: '23505' });
+  ended.abort();
+  await expect(late.promise).rejects.toMatchObject({ code: 'INTERNAL' });
+  expect(await roles()).not.toContain('h');
 });

@@ -55,6 +55,11 @@ export type Tx = {
   commit(): void;
 };
 
+/** Resolves once what was sent has left: the server is at work on it while the next statements are put together. */
+export function sent(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 export type TransactionScope = {
   readonly role: DatabaseRole;
   /** Row-level security shows rows of this tenant only; unset means an error for readers. */
@@ -165,6 +170,8 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
     let committed: Promise<pg.QueryResult | undefined> | undefined;
     const query: Tx['query'] = async (text, values = []) => {
       if (committed !== undefined) throw new AppError('INTERNAL', 'a statement came behind the commit');
+      // Of statements that are sent without waiting for each other, one may fail before the last is put together: that one would run outside of any transaction.
+      if (failed) throw new AppError('INTERNAL', 'a statement came behind the rollback');
       return await client.query({ name: nameOf(text), text, values: [...values], ...patience });
     };
     const commit = () => {

@@ -27,6 +27,7 @@ export {
   type DatabaseRole,
   isConstraintViolation,
   openDatabase,
+  sent,
   type TransactionScope,
   type Tx,
   withTransaction,

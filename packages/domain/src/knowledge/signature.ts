@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Assertion, canonicalJson } from '@cleanslate/contracts';
 import { foldWidth } from '../quantities/fold-width.ts';
 import { formatDecimal, parseDecimal } from '../quantities/index.ts';
-import { findTextFeatures } from './text-features.ts';
+import { findHardFeatures, findTextFeatures } from './text-features.ts';
 
 // A leading zero makes it a code ("000001"), not a number.
 const NUMERAL = /^-?(?:0|[1-9][\d,]{0,40})(?:\.\d{1,20})?$/;
@@ -18,7 +18,7 @@ const UNITS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** Lower case, one width, one blank: "Payment  Term" and "ｐayment term" are one subject. */
@@ -36,12 +36,11 @@ export function factKeyOf(assertion: Pick<Assertion, 'subject' | 'predicate'>): 
  * the same numbers, units, dates, negations and modal verbs; without an assertion also the same content words. Likeness never suffices.
  */
 export function signatureOf(statement: string, assertion: Assertion | null): string {
-  const { words, ...features } = findTextFeatures(statement);
-  if (assertion === null) return sha256(canonicalJson({ ...features, words }));
+  if (assertion === null) return sha256(canonicalJson(findTextFeatures(statement)));
   const { unit, polarity, modality, value } = assertion;
   return sha256(
     canonicalJson({
-      ...features,
+      ...findHardFeatures(statement),
       key: factKeyOf(assertion),
       value: toValue(value),
       unit: toUnit(unit),

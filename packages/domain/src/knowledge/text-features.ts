@@ -13,6 +13,7 @@ export type TextFeatures = {
   /** Content words (Latin) and characters (Chinese) in order, without numbers: who owes whom is a matter of order. */
   readonly words: readonly string[];
 };
+export type HardFeatures = Omit<TextFeatures, 'words'>;
 
 const NEGATIONS =
   /\b(?:not|no|never|none|neither|nor|without|cannot|nothing|except|unless)\b|n't\b|\bnon-|\b(?:un|in|ir|im)(?=(?:able|limited|renewable|assignable|cancell?able|revocable|conditional|transferable)\b)|不|无|未|非|没|勿|毋|禁止|除外/gi;
@@ -30,17 +31,26 @@ const STOPWORDS = new Set(
 
 /** Statement → features. Linear in the text's length. */
 export function findTextFeatures(statement: string): TextFeatures {
+  const { features, text, spans } = readFeatures(statement);
+  return { ...features, words: toCanonicalWords(blank(text, spans)) };
+}
+
+/** The same without the words, which are half of the work: where an assertion says what it is about. */
+export function findHardFeatures(statement: string): HardFeatures {
+  return readFeatures(statement).features;
+}
+
+function readFeatures(statement: string) {
   const text = moveLeadingPhrase(foldWidth(statement.normalize('NFC')).replace(/\s+(?=[,.;:!?])/g, ''));
-  const quantities = findQuantities(text);
   const dates = findDates(text);
-  const spans = [...quantities, ...dates].map(({ span }) => span);
-  return {
+  const quantities = findQuantities(text, dates);
+  const features: HardFeatures = {
     quantities: quantities.map(({ value, unit, per, currency }) => [value, unit, per ?? '', currency ?? ''].join('|')),
     dates: dates.map(({ iso }) => iso),
-    negations: [...text.matchAll(NEGATIONS)].length,
+    negations: text.match(NEGATIONS)?.length ?? 0,
     modalities: MODALITIES.filter(([, pattern]) => pattern.test(text)).map(([name]) => name),
-    words: toCanonicalWords(blank(text, spans)),
   };
+  return { features, text, spans: [...quantities, ...dates].map(({ span }) => span) };
 }
 
 /** Latin words in lower case and Chinese character pairs, in order, with repetitions. */

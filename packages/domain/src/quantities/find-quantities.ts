@@ -1,4 +1,4 @@
-import { findDates } from './dates.ts';
+import { type FoundDate, findDates } from './dates.ts';
 import { addDecimals, compareDecimals, type Decimal, decimalOf, formatDecimal, shiftLeft } from './decimal.ts';
 import { foldWidth } from './fold-width.ts';
 import { NUMBER_START, readNumeral, skipRun } from './numeral.ts';
@@ -142,10 +142,9 @@ function joinRanges(folded: string, found: readonly Quantity[]): Quantity[] {
   });
 }
 
-/** Every quantity of the text in order, without those inside calendar dates. Linear in the length of the text. */
-export function findQuantities(text: string): Quantity[] {
+/** Every quantity of the text in order, without those inside its calendar dates (`dates`, where they were read already). Linear in the length of the text. */
+export function findQuantities(text: string, dates: readonly FoundDate[] = findDates(text)): Quantity[] {
   const folded = foldWidth(text);
-  const dates = findDates(text);
   const found: Quantity[] = [];
   const starts = new RegExp(NUMBER_START.source, NUMBER_START.flags);
   let nextDate = 0;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { TERM_NORMALISER, toSearchTerms } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 
@@ -7,7 +7,7 @@ const MAX_TERMS = 5_000;
 
 /** A statement's terms as the text of a tsvector, each behind the hash of its tenant, and how many terms it has. */
 export function toLexemes(tenantId: string, statement: string): { terms: string; length: number } {
-  const prefix = `${createHash('md5').update(tenantId).digest('hex').slice(0, 6)}.`;
+  const prefix = `${hash('md5', tenantId).slice(0, 6)}.`;
   const terms: string[] = [];
   let length = 0;
   for (const [term, count] of toSearchTerms(statement)) {

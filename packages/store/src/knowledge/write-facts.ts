@@ -29,7 +29,7 @@ export async function insertVersions(tx: Tx, versions: readonly DraftVersion[], 
     ...toVersionRecord(version, clock),
     ...toLexemes(version.tenantId, version.body.statement),
   }));
-  await tx.query(
+  const written = tx.query(
     `WITH incoming AS MATERIALIZED (
        SELECT x.*, nextval('knowledge.fact_versions_fact_seq_seq') AS fact_seq FROM json_to_recordset($1) AS x (
          tenant_id text, knowledge_id text, version int, statement text, subject text, predicate text, value text, unit text, polarity text,
@@ -53,14 +53,12 @@ export async function insertVersions(tx: Tx, versions: readonly DraftVersion[], 
      SELECT fact_seq, tenant_id, revision_from, length, terms::tsvector, $2 FROM incoming`,
     [JSON.stringify(records), TERM_NORMALISER],
   );
-  await growCorpus(
-    tx,
-    records.map(({ tenant_id, revision_from, length }) => ({
-      tenantId: tenant_id,
-      revision: revision_from,
-      terms: length,
-    })),
-  );
+  const counted = records.map(({ tenant_id, revision_from, length }) => ({
+    tenantId: tenant_id,
+    revision: revision_from,
+    terms: length,
+  }));
+  await Promise.all([written, growCorpus(tx, counted)]);
 }
 
 /** Appends to the event log what `closeVersions` and `insertVersions` did, so that the tables can be rebuilt from it. */

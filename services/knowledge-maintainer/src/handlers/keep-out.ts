@@ -14,10 +14,10 @@ import { toContents } from './redacted-copies.ts';
 
 type Content = { readonly statement: string; readonly signature: string };
 
-/** Which of these contents were redacted, by position. Tenants that never redacted anything cost one question. */
+/** Which of these contents were redacted, by position. Tenants that never redacted anything cost one question: their contents are not even read. */
 async function findReturning(
   tx: Tx,
-  said: readonly { readonly tenantId: string; readonly content: Content }[],
+  said: readonly { readonly tenantId: string; readonly content: () => Content }[],
 ): Promise<ReadonlySet<number>> {
   const keys = await findRedactionKeys(
     tx,
@@ -26,7 +26,7 @@ async function findReturning(
   if (keys.size === 0) return new Set();
   const hashes = said.flatMap(({ tenantId, content }, at) => {
     const key = keys.get(tenantId);
-    return key === undefined ? [] : toRedactedHashes(key, content).map((hash) => ({ tenantId, hash, at }));
+    return key === undefined ? [] : toRedactedHashes(key, content()).map((hash) => ({ tenantId, hash, at }));
   });
   const known = await findRedactedContents(tx, hashes);
   return new Set(hashes.filter(({ tenantId, hash }) => known.has(`${tenantId}/${hash}`)).map(({ at }) => at));
@@ -40,7 +40,7 @@ export async function storeCandidates(
 ): Promise<readonly { readonly tenantId: string; readonly candidateId: string }[]> {
   const returning = await findReturning(
     tx,
-    candidates.map(({ tenantId, body }) => ({ tenantId, content: toContent(body) })),
+    candidates.map(({ tenantId, body }) => ({ tenantId, content: () => toContent(body) })),
   );
   const kept = candidates.map((candidate, at) =>
     returning.has(at) ? { ...candidate, body: toTombstone(candidate.body) } : candidate,
@@ -126,7 +126,7 @@ const OTHERWISE = 'take it out, or word it without what had to go';
 async function refuse(tx: Tx, tenantId: string, said: readonly Said[]): Promise<void> {
   const [first] = await findReturning(
     tx,
-    said.map(({ content }) => ({ tenantId, content })),
+    said.map(({ content }) => ({ tenantId, content: () => content })),
   );
   const found = first === undefined ? undefined : said[first];
   if (found === undefined) return;

@@ -12,48 +12,39 @@ import { type Decided, parentsOf } from './decide-released.ts';
 import type { Routed } from './route-candidates.ts';
 import type { WrittenBatch } from './write-batch.ts';
 
-/** Writes what became of each candidate, with its audit row, sighting, dispute and parents. Returns the changes. */
-export async function recordDecisions(
-  tx: Tx,
-  decided: readonly Decided[],
-  routed: Pick<Routed, 'held' | 'dropped'>,
-  written: WrittenBatch,
-): Promise<readonly CandidateChange[]> {
-  const changes: CandidateChange[] = [
-    ...decided.map(({ candidate, decision }) => ({
-      ...nameOf(candidate),
-      state: 'settled' as const,
-      outcome: decision.outcome,
-      knowledgeId: decision.knowledgeId,
-      version: decision.version,
-      reason: decision.reason,
+/** A candidate with what became of it. */
+export type Outcome = { readonly candidate: StoredCandidate; readonly change: CandidateChange };
+
+/** What became of all candidates of a batch that were decided, held or dropped. */
+export function toOutcomes(decided: readonly Decided[], routed: Pick<Routed, 'held' | 'dropped'>): Outcome[] {
+  return [
+    ...decided.map(({ candidate, decision: { outcome, knowledgeId, version, reason } }) => ({
+      candidate,
+      change: { ...nameOf(candidate), state: 'settled' as const, outcome, knowledgeId, version, reason },
     })),
     ...routed.dropped.map((candidate) => undecided(candidate, 'settled', 'dropped', 'its claim did not win')),
     ...routed.held.map((candidate) => undecided(candidate, 'held', null, 'the task failed or was cancelled')),
   ];
-  await saveCandidateChanges(tx, changes, written.at, written.last);
-  const candidates = new Map(
-    [...decided.map(({ candidate }) => candidate), ...routed.dropped, ...routed.held].map((candidate) => [
-      `${candidate.tenantId}/${candidate.candidateId}`,
-      candidate,
-    ]),
-  );
-  await insertAudit(
-    tx,
-    changes.flatMap((change) => {
-      const candidate = candidates.get(`${change.tenantId}/${change.candidateId}`);
-      return candidate === undefined ? [] : [toAudit(candidate, change)];
-    }),
-    written.at,
-    written.last,
-  );
-  await insertSightings(tx, decided.flatMap(toSighting), written.last);
-  await insertDisputes(tx, decided.flatMap(toDispute), written.last);
-  await insertDerivations(
-    tx,
-    decided.flatMap((item) => toDerivations(item, written)),
-  );
-  return changes;
+}
+
+/** Writes what became of each candidate, with its audit row, sighting, dispute and parents. No statement waits for another's answer. */
+export async function recordDecisions(
+  tx: Tx,
+  outcomes: readonly Outcome[],
+  decided: readonly Decided[],
+  written: WrittenBatch,
+): Promise<void> {
+  const changes = outcomes.map(({ change }) => change);
+  await Promise.all([
+    saveCandidateChanges(tx, changes, written.at, written.last),
+    insertAudit(tx, outcomes.map(toAudit), written.at, written.last),
+    insertSightings(tx, decided.flatMap(toSighting), written.last),
+    insertDisputes(tx, decided.flatMap(toDispute), written.last),
+    insertDerivations(
+      tx,
+      decided.flatMap((item) => toDerivations(item, written)),
+    ),
+  ]);
 }
 
 function nameOf({ tenantId, candidateId }: StoredCandidate) {
@@ -65,11 +56,11 @@ function undecided(
   state: 'held' | 'settled',
   outcome: 'dropped' | null,
   reason: string,
-): CandidateChange {
-  return { ...nameOf(candidate), state, outcome, knowledgeId: null, version: null, reason };
+): Outcome {
+  return { candidate, change: { ...nameOf(candidate), state, outcome, knowledgeId: null, version: null, reason } };
 }
 
-function toAudit(candidate: StoredCandidate, change: CandidateChange) {
+function toAudit({ candidate, change }: Outcome) {
   return {
     ...nameOf(candidate),
     decision: change.outcome ?? change.state,

@@ -9,6 +9,7 @@ import {
   type NewCandidate,
   type StoredCandidate,
   saveSettlements,
+  sent,
   type TaskSettlement,
   type Tx,
   withTransaction,
@@ -17,10 +18,10 @@ import { cascade } from './cascade.ts';
 import { confirmTasks } from './confirm-tasks.ts';
 import { decideReleased } from './decide-released.ts';
 import { storeCandidates } from './keep-out.ts';
-import { recordDecisions, toDerivations } from './record-decisions.ts';
+import { recordDecisions, toDerivations, toOutcomes } from './record-decisions.ts';
 import { findNewAnswers, recordUsage, type SaidUse } from './record-usage.ts';
 import { routeCandidates, taskKey } from './route-candidates.ts';
-import { writeBatch } from './write-batch.ts';
+import { beginBatch, writeDraft } from './write-batch.ts';
 
 /** What was drained from the blackboard and the commands. */
 export type MaintainerBatch = {
@@ -52,8 +53,20 @@ export async function settleBatch(
     const { draft, decided } = await decideReleased(tx, routed.released, settings, head.now);
     const answers = await findNewAnswers(tx, batch.settlements);
     const forced = answers.length > 0 || decided.some(({ decision }) => decision.outcome === 'disputed');
-    const written = await writeBatch(tx, head, draft, forced);
-    const changes = await recordDecisions(tx, decided, routed, written);
+    const written = await beginBatch(tx, head, draft, forced);
+    const changed = toOutcomes(decided, routed);
+    const changes = changed.map(({ change }) => change);
+    const freshIds = new Set(fresh.map((candidate) => `${candidate.tenantId}/${candidate.candidateId}`));
+    const causes = toCauses(batch, stored, freshIds, settlements);
+    const traces = batch.traces ?? new Map();
+    // The server writes one part while the next is put together.
+    const [, , outbox] = await Promise.all([
+      writeDraft(tx, draft, written),
+      sent().then(() => recordDecisions(tx, changed, decided, written)),
+      sent().then(() =>
+        insertKnowledgeOutbox(tx, confirmTasks({ causes, stored, decided, changes, settlements, written, traces })),
+      ),
+    ]);
     await cascade(
       tx,
       draft,
@@ -61,13 +74,6 @@ export async function settleBatch(
       written,
     );
     await recordUsage(tx, batch.settlements, answers, written);
-    const freshIds = new Set(fresh.map((candidate) => `${candidate.tenantId}/${candidate.candidateId}`));
-    const causes = toCauses(batch, stored, freshIds, settlements);
-    const messages = confirmTasks({
-      ...{ causes, stored, decided, changes, settlements, written },
-      traces: batch.traces ?? new Map(),
-    });
-    const outbox = await insertKnowledgeOutbox(tx, messages);
     return { outbox, outcomes: changes.map(({ outcome, state }) => outcome ?? state) };
   });
 }

@@ -7,6 +7,7 @@ import {
   insertFactLog,
   insertVersions,
   type KnowledgeHead,
+  sent,
   type Tx,
   takeRevisions,
 } from '@cleanslate/store';
@@ -24,15 +25,31 @@ export async function writeBatch(
   draft: WriteDraft,
   forced: boolean,
 ): Promise<WrittenBatch> {
+  const batch = await beginBatch(tx, head, draft, forced);
+  await writeDraft(tx, draft, batch);
+  return batch;
+}
+
+/** Takes the revisions under which a draft will be written, as `writeBatch` does, and writes nothing yet. */
+export async function beginBatch(
+  tx: Tx,
+  head: KnowledgeHead,
+  draft: WriteDraft,
+  forced: boolean,
+): Promise<WrittenBatch> {
   const count = Math.max(draft.waves, forced ? 1 : 0);
   if (count === 0) return { firstRevision: head.revision, at: head.now, last: head.revision };
   const taken = await takeRevisions(tx, count);
-  const clock = { firstRevision: taken.first, at: taken.at };
-  const { versions, closings } = draft;
-  await closeVersions(tx, closings, clock);
-  await insertVersions(tx, versions, clock);
-  await carryOver(tx, versions, clock);
-  await endArchives(tx, versions, clock);
-  await insertFactLog(tx, versions, closings, clock);
-  return { ...clock, last: taken.first + count - 1 };
+  return { firstRevision: taken.first, at: taken.at, last: taken.first + count - 1 };
+}
+
+/** Writes a draft's versions with their log. No statement waits for another's answer: the log is put together while the server writes the versions. */
+export async function writeDraft(tx: Tx, { versions, closings }: WriteDraft, clock: BatchClock): Promise<void> {
+  await Promise.all([
+    closeVersions(tx, closings, clock),
+    insertVersions(tx, versions, clock),
+    carryOver(tx, versions, clock),
+    endArchives(tx, versions, clock),
+    sent().then(() => insertFactLog(tx, versions, closings, clock)),
+  ]);
 }
