@@ -7,6 +7,7 @@ import { importFacts } from '../../services/knowledge-maintainer/src/handlers/im
 import { retractFact } from '../../services/knowledge-maintainer/src/handlers/retract-fact.ts';
 import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
 import { sweepPeriods } from '../../services/knowledge-maintainer/src/handlers/sweep-periods.ts';
+import { PeriodSweeper } from '../../services/knowledge-maintainer/src/period-sweeper.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
 
 let at: KnowledgeDatabase;
@@ -160,6 +161,36 @@ describe('cascade', () => {
     await state(fact('lease', { value: '7', from: again }));
     expect(await marks('lease')).toEqual(['lease-child@1 < lease@1']);
     await expect.poll(() => sweepPeriods(at.database).then(() => marks('lease')), { timeout: 60_000 }).toEqual([]);
+  });
+
+  it('a sweeper that is stopped ends with the portion in hand: the rest waits for whoever sweeps next', async () => {
+    const hour = (index: number) => new Date(Date.UTC(2020, 0, 1, index)).toISOString();
+    const hours = Array.from({ length: 1_200 }, (_, index) =>
+      fact(`hour-${index}`, { value: '1', until: hour(index) }),
+    );
+    await state(...hours.slice(0, 400));
+    await state(...hours.slice(400, 800));
+    await state(...hours.slice(800));
+    await at.admin.query(`UPDATE knowledge.sweeps SET swept_until = '2019-12-31' WHERE name = 'periods'`);
+    const told: number[] = [];
+    let stopped: Promise<void> | undefined;
+    const sweeper = new PeriodSweeper({
+      database: at.database,
+      onWritten: (outbox) => {
+        told.push(outbox.length);
+        stopped ??= sweeper.stop();
+      },
+      onError: (error) => {
+        throw error;
+      },
+      everyMs: 10,
+    });
+    sweeper.start();
+    await expect.poll(() => stopped !== undefined).toBe(true);
+    await stopped;
+    expect(told).toEqual([1_000]);
+    const rest = await sweepPeriods(at.database);
+    expect(rest.outbox.length).toBeGreaterThanOrEqual(200);
   });
 
   it('a sweep that is cut short loses nothing: many at one moment, and far more ends than beginnings', async () => {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sha256, toKeyedRequest } from '@cleanslate/domain';
 import {
   beginErasure,
@@ -10,8 +13,9 @@ import {
   type Tx,
   withTransaction,
 } from '@cleanslate/store';
-import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
+import { createTestDatabase, startTestBroker, type TestDatabase } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { createErasure } from '../../services/scheduler/src/loops/erasure.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -86,4 +90,26 @@ test('the submits of what was erased are keyed once it is done, also where an ol
   // A second time nothing changes.
   await commit((tx) => keySubmits(tx, toKeyedRequest));
   expect(await hashes()).toEqual([toKeyedRequest(key, plain), plain, plain]);
+});
+
+test('a scheduler that stops leaves the rest of a look to the next one, and does not take it for done', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'erasures-'));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const broker = stack.use(await startTestBroker(dir));
+  const bus = stack.use(await broker.connect({ kind: 'scheduler' }));
+  await server.sql(`UPDATE ledger.tasks SET input = '{"said":"secret salary"}' WHERE tenant_id = 'acme'`);
+  const redactionId = await redact('acme', 'secret salary');
+  const erase = createErasure({ bus, database });
+  const rows = async () => {
+    const [row] = await server.sql<{ input: { said: string }; looked: boolean }>(
+      `SELECT t.input, e.looked_at IS NOT NULL AS looked FROM ledger.tasks t, ledger.erasures e WHERE t.tenant_id = 'acme' AND e.redaction_id = $1`,
+      [redactionId],
+    );
+    return row;
+  };
+  expect(await erase(AbortSignal.abort())).toBe(false);
+  expect(await rows()).toEqual({ input: { said: 'secret salary' }, looked: false });
+  expect(await erase(new AbortController().signal)).toBe(true);
+  expect(await rows()).toMatchObject({ input: { said: expect.not.stringContaining('secret') }, looked: true });
 });

@@ -14,6 +14,7 @@ export class PeriodSweeper {
   readonly #options: PeriodSweeperOptions;
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
+  #stopped = false;
 
   constructor(options: PeriodSweeperOptions) {
     this.#options = options;
@@ -27,15 +28,17 @@ export class PeriodSweeper {
     }, this.#options.everyMs ?? 1_000);
   }
 
+  /** Comes back after the portion in hand: the rest is looked at by whoever sweeps next. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#stopped = true;
     await this.#sweeping;
   }
 
   async #sweep(): Promise<void> {
     const { database, onWritten, onError } = this.#options;
     try {
-      for (let more = true; more; ) {
+      for (let more = true; more && !this.#stopped; ) {
         const swept = await sweepPeriods(database);
         onWritten(swept.outbox);
         more = swept.more;

@@ -91,7 +91,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     faults.inc({ where });
     logger.warn({ err: error, where }, 'background work failed; it will be tried again');
   };
-  const loop = (name: string, everyMs: number, run: () => Promise<boolean>) =>
+  const loop = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<boolean>) =>
     new Loop({ name, everyMs, run, onError });
 
   const relay = new CommandRelay({

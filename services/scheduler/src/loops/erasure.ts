@@ -32,12 +32,12 @@ const SCAN_MS = 600_000;
 /**
  * Frees the ledger, the objects and the streams of what was redacted. Each step is a transaction that finds nothing the second time, so it can be killed
  * anywhere and several schedulers may be at it. Done is said by a look at everything that found nothing, after all that had been handed out or sent before has
- * come back: the maintainer hears of it by the row. Returns true while there is more to do at once.
+ * come back: the maintainer hears of it by the row. `signal` ends it between two of them. Returns true while there is more to do at once.
  */
-export function createErasure({ bus, database }: ErasureOptions): () => Promise<boolean> {
+export function createErasure({ bus, database }: ErasureOptions): (signal: AbortSignal) => Promise<boolean> {
   /** What had been sent when a redaction was first seen here must become rows before they are looked at. */
   const ends = new Map<number, ReadonlyMap<string, number>>();
-  return async () => {
+  return async (signal) => {
     const { next: erasure, open } = await withTransaction(database, LEDGER_SCOPE, async (tx) => {
       // Of those that a scheduler of an older release ended.
       await keySubmits(tx, toKeyedRequest);
@@ -60,7 +60,8 @@ export function createErasure({ bus, database }: ErasureOptions): () => Promise<
       );
       return false;
     }
-    const found = await eraseAll({ bus, database }, erasure);
+    const found = await eraseAll({ bus, database }, erasure, signal);
+    if (found === null) return false;
     const done = arrived && found === 0 && waitsFor.length === 0;
     await withTransaction(database, LEDGER_SCOPE, async (tx) => {
       await noteLook(tx, erasure, { waitsFor, found: found > 0, done });
@@ -70,8 +71,12 @@ export function createErasure({ bus, database }: ErasureOptions): () => Promise<
   };
 }
 
-/** One look at everything. Returns how much was erased. */
-async function eraseAll({ bus, database }: ErasureOptions, erasure: OpenErasure): Promise<number> {
+/** One look at everything. Returns how much was erased; null where `signal` ended it. */
+async function eraseAll(
+  { bus, database }: ErasureOptions,
+  erasure: OpenErasure,
+  signal: AbortSignal,
+): Promise<number | null> {
   const eraser = createEraser(erasure);
   const { tenantId } = erasure;
   const read = <T>(work: (tx: Tx) => Promise<T>) =>
@@ -85,14 +90,18 @@ async function eraseAll({ bus, database }: ErasureOptions, erasure: OpenErasure)
     found += count;
     for (const taskId of step.tasks ?? []) tasks.add(taskId);
   };
-  for (const taskId of await read((tx) => findSayingTasks(tx, erasure)))
+  for (const taskId of await read((tx) => findSayingTasks(tx, erasure))) {
+    if (signal.aborted) return null;
     await withTransaction(database, LEDGER_SCOPE, async (tx) =>
       note(tx, { rows: await eraseTask(tx, tenantId, taskId, eraser), tasks: [taskId] }),
     );
+  }
+  if (signal.aborted) return null;
   await withTransaction(database, { ...LEDGER_SCOPE, tenantId, queryTimeoutMs: SCAN_MS }, async (tx) =>
     note(tx, { rows: (await eraseOthers(tx, erasure, eraser)) + (await eraseSessions(tx, erasure, eraser)) }),
   );
   for (let after: string | null = ''; after !== null; ) {
+    if (signal.aborted) return null;
     const from: string = after;
     after = await withTransaction(database, LEDGER_SCOPE, async (tx) => {
       const page = await eraseLetters(tx, tenantId, eraser, from);
@@ -100,16 +109,18 @@ async function eraseAll({ bus, database }: ErasureOptions, erasure: OpenErasure)
       return page.next;
     });
   }
-  for (const sha256 of await read((tx) => findSayingObjects(tx, erasure)))
+  for (const sha256 of await read((tx) => findSayingObjects(tx, erasure))) {
+    if (signal.aborted) return null;
     await withTransaction(database, { ...LEDGER_SCOPE, queryTimeoutMs: SCAN_MS }, async (tx) => {
       if (!(await eraseObject(tx, tenantId, sha256, eraser))) return;
       // Who was given the object may have it in memory.
       const named = { tenantId, knowledgeId: sha256, phrases: [], hashes: [sha256] };
       await note(tx, { objects: 1, tasks: await findSayingTasks(tx, named) });
     });
-  const messages = await eraseStreams(bus, erasure, eraser, tasks);
+  }
+  const messages = await eraseStreams(bus, erasure, eraser, tasks, signal);
   if (messages > 0) await withTransaction(database, LEDGER_SCOPE, (tx) => noteErased(tx, erasure, { messages }));
-  return found + messages;
+  return signal.aborted ? null : found + messages;
 }
 
 /** Events and doorbells of the tasks in whose rows it stood, and what was said of the fact itself, by its hashes. */
@@ -118,12 +129,14 @@ async function eraseStreams(
   { tenantId, knowledgeId, hashes }: OpenErasure,
   eraser: Eraser,
   tasks: ReadonlySet<string>,
+  signal: AbortSignal,
 ): Promise<number> {
   const holds = (text: string) => eraseText(text, eraser) !== text;
   let erased = await eraseMessages(bus, 'EVENTS', subjects.knowledgeEvent(tenantId, knowledgeId), (text) =>
     hashes.some((hash) => text.includes(hash)),
   );
   for (const taskId of tasks) {
+    if (signal.aborted) break;
     erased += await eraseMessages(bus, 'EVENTS', subjects.taskEvent(tenantId, taskId), holds);
     erased += await eraseMessages(bus, 'COMMANDS', `cmd.work.*.${tenantId}.${taskId}`, holds);
   }
