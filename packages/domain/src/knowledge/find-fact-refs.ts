@@ -23,9 +23,9 @@ export function findFactRefs(value: unknown): string[] {
       const ref = `${String(item.knowledgeId)}@${String(item.version)}`;
       if (isFactRef(ref)) found.add(ref);
     }
-    for (const [key, each] of Object.entries(item)) {
+    for (const key of Object.keys(item)) {
       // What a fact is in doubt for is no ground of anything.
-      if (key !== 'marks') visit(each, depth + 1);
+      if (key !== 'marks') visit((item as Record<string, unknown>)[key], depth + 1);
     }
   };
   visit(value, 0);

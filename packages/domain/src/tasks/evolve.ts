@@ -212,7 +212,7 @@ function failure(
 
 /** The reports applied, with the one that the present claim just brought. */
 function appliedWith({ applied, attempt, claimId }: Step): readonly string[] {
-  return claimId === null ? applied : [...applied, appliedKey(attempt, claimId)].slice(-20);
+  return claimId === null ? applied : applied.slice(-19).concat(appliedKey(attempt, claimId));
 }
 
 export function appliedKey(attempt: number, claimId: string): string {

@@ -15,8 +15,11 @@ import { hasPassed } from './verdict.ts';
  * completes, waits for a person, or fails because a goal is out of reach. `on` is what set it off.
  */
 export function settle(decision: Decision, on: string): void {
-  while (moveSteps(decision)) {
-    // Each pass may unblock, or doom, what the next one looks at; every event ends or readies a step, so it comes to an end.
+  dropUnneeded(decision);
+  // A step that ends may unblock others, or doom them; one that becomes ready only leaves behind what it did not wait for. Steps end once, so this comes to an end.
+  for (let ended = true; ended; ) {
+    const moved = moveSteps(decision);
+    ended = dropUnneeded(decision) || moved;
   }
   const { task, steps } = decision.state;
   if (isTerminal(task.state)) return;
@@ -33,11 +36,11 @@ export function settle(decision: Decision, on: string): void {
     complete(decision, on.startsWith('gate_') ? on : validation === null ? 'all_work_done' : 'verdict_pass');
 }
 
+/** Returns true where a step ended. */
 function moveSteps(decision: Decision): boolean {
-  const before = decision.changes.length;
-  dropUnneeded(decision);
+  const { length } = decision.changes;
   for (const step of decision.state.steps) if (step.phase === 'blocked') moveBlocked(decision, step);
-  return decision.changes.length > before;
+  return decision.changes.some(({ event }, i) => i >= length && event.kind === 'step_failed');
 }
 
 function moveBlocked(decision: Decision, step: Step): void {
@@ -72,11 +75,11 @@ function unblock(
   decision.emit({ kind: 'step_readied', stepId: step.stepId, dueAt });
 }
 
-/** What nobody waits for any more: the losers of a join, and what was only there for them. */
-function dropUnneeded(decision: Decision): void {
+/** Ends what nobody waits for any more: the losers of a join, and what was only there for them. Returns true where there was any. */
+function dropUnneeded(decision: Decision): boolean {
   const { state } = decision;
   const { steps, plan } = state;
-  if (!steps.some((step) => isAhead(state, step))) return;
+  if (!steps.some((step) => isAhead(state, step))) return false;
   const awaited = new Set<string>();
   const wanted = new Set<string>();
   for (const { after, phase } of steps) {
@@ -88,6 +91,7 @@ function dropUnneeded(decision: Decision): void {
     if (step.purpose === 'compensation' || (step.purpose === 'work' && goalsOf(plan).has(step.planKey))) continue;
     skip(decision, step, 'nothing waits for it any more');
   }
+  return decision.state !== state;
 }
 
 /** It did not wait for all that it names. Where every step did, as nearly always, there is nothing that nobody waits for any more. */

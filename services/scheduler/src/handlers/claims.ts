@@ -53,7 +53,8 @@ export function serveClaims(context: HandlerContext): Served {
     for (const each of finished) items.push(toClaimItem(each.fence, worker, role), toReportItem(each, role));
     const results = await context.ledger.applyAll(items);
     return finished.map(({ fence }, i) => {
-      const [claimed, reported] = results.slice(2 * i, 2 * i + 2);
+      const claimed = results[2 * i];
+      const reported = results[2 * i + 1];
       if (claimed instanceof Error) return toBusy(fence, claimed);
       return isApplied(fence, reported) ? { ...answerOf(fence), answer: 'granted' } : toAnswer(fence, reported);
     });

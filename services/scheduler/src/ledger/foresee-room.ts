@@ -41,7 +41,7 @@ function findPlans(states: StateCache, items: readonly LedgerItem[]) {
   const found = new Map<string, { readonly tenantId: string; readonly plan: Plan }>();
   for (const item of items) {
     if (found.size >= MAX_PLANS) break;
-    if (item.kind !== 'submit' && item.kind !== 'input') continue;
+    if ((item.kind !== 'submit' && item.kind !== 'input') || isWithoutAdmission(item)) continue;
     const plan = item.kind === 'submit' ? item.plan : states.guess(keyOf(item))?.plan;
     if (plan !== undefined) found.set(`${item.tenantId} ${plan.workflow}`, { tenantId: item.tenantId, plan });
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   AppError,
   canonicalJson,
@@ -46,7 +46,7 @@ export function readSubmit(raw: RawSubmit, registry: WorkflowRegistry): SubmitIt
     tenantId: raw.tenantId,
     taskId: taskIdOf(envelope),
     submitId: envelope.id,
-    bodyHash: sha256(canonicalJson({ workflow: workflow.name, input, validAt, revision })),
+    bodyHash: hash('sha256', canonicalJson({ workflow: workflow.name, input, validAt, revision })),
     planHash: workflow.planHash,
     plan: workflow.plan,
     submit: { ...envelope.data, input },
@@ -113,8 +113,4 @@ export function describeSubmit(body: Uint8Array): { submitId: string | null; tas
   } catch {
     return { submitId: null, taskId: INVALID_TASK_ID };
   }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
