@@ -27,7 +27,7 @@ const MAX_FAILED_DELIVERIES = 5;
 /** Natural batching: what arrived while one transaction ran is the next one. A message is acked only after its rows are committed. */
 export class Intake {
   readonly #options: IntakeOptions;
-  #waiting: PulledMessage[] = [];
+  #waiting: Item[] = [];
   #running: Promise<void> | undefined;
   /** Dead letters on their way: a slow one holds up nobody. */
   readonly #refusals = new Set<Promise<void>>();
@@ -36,9 +36,14 @@ export class Intake {
     this.#options = options;
   }
 
+  /** Read as it comes, while the database is busy with the batch before. */
   receive(message: PulledMessage): void {
-    this.#waiting.push(message);
-    this.#running ??= this.#run();
+    try {
+      this.#waiting.push({ message, decoded: decodeKnowledgeMessage(message) });
+      this.#running ??= this.#run();
+    } catch (error) {
+      this.#refuse(message, error);
+    }
   }
 
   /** Resolves when everything received is settled. */
@@ -51,22 +56,9 @@ export class Intake {
     // Messages of one pull arrive in one tick or a few: let them come together.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
-      const messages = this.#waiting.splice(0, MAX_BATCH);
-      await this.#take(messages).catch(this.#options.onError);
+      await this.#apply(this.#waiting.splice(0, MAX_BATCH)).catch(this.#options.onError);
     }
     this.#running = undefined;
-  }
-
-  async #take(messages: readonly PulledMessage[]): Promise<void> {
-    const items: Item[] = [];
-    for (const message of messages) {
-      try {
-        items.push({ message, decoded: decodeKnowledgeMessage(message) });
-      } catch (error) {
-        this.#refuse(message, error);
-      }
-    }
-    await this.#apply(items);
   }
 
   #refuse(message: PulledMessage, error: unknown): void {

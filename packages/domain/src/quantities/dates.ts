@@ -1,3 +1,4 @@
+import { findMatches } from '../find-matches.ts';
 import { readChineseNumber } from './chinese-number.ts';
 import { foldWidth } from './fold-width.ts';
 import type { Span } from './quantity.ts';
@@ -55,9 +56,7 @@ export function findDates(text: string): FoundDate[] {
   const folded = foldWidth(text);
   const found: FoundDate[] = [];
   for (const { pattern, order } of PATTERNS) {
-    // Not matchAll, which copies the pattern: most texts hold no date, and copying cost more than looking.
-    pattern.lastIndex = 0;
-    for (let match = pattern.exec(folded); match !== null; match = pattern.exec(folded)) {
+    for (const match of findMatches(folded, pattern)) {
       const iso = toIso(match.slice(1, 4), order);
       if (iso !== null) found.push({ iso, span: { start: match.index, end: match.index + match[0].length } });
     }

@@ -1,12 +1,14 @@
+import { findMatches } from '../find-matches.ts';
 import { isAsciiWord } from './fold-text.ts';
 import type { Recognizer, SensitiveSpan } from './kinds.ts';
 
+const CREDIT_CODE = /(?<![0-9A-Za-z])[1-9A-HJ-NPQRTUWXY][0-9A-HJ-NPQRTUWXY]{17}(?![0-9A-Za-z])/g;
 const CREDIT_SIGNS = '0123456789ABCDEFGHJKLMNPQRTUWXY';
 const CREDIT_WEIGHTS = [1, 3, 9, 27, 19, 26, 16, 17, 20, 29, 25, 13, 8, 24, 10, 30, 28];
 
 /** Unified social credit codes (GB 32100-2015): 18 signs, the last one a check over 31. */
 export const findCreditCodes: Recognizer = (folded) =>
-  [...folded.matchAll(/(?<![0-9A-Za-z])[1-9A-HJ-NPQRTUWXY][0-9A-HJ-NPQRTUWXY]{17}(?![0-9A-Za-z])/g)]
+  findMatches(folded, CREDIT_CODE)
     .filter(([code]) => isCreditCode(code))
     .map(({ 0: code, index }) => ({ kind: 'credit_code', start: index, end: index + code.length }));
 
@@ -40,10 +42,12 @@ const IBAN_LENGTHS = new Map(
   ).flatMap(([length, countries]) => countries.split(' ').map((country) => [country, length] as const)),
 );
 
+const IBAN_HEAD = /(?<![0-9A-Za-z])[A-Z]{2}\d{2}/g;
+
 /** International bank account numbers, in one piece or in groups of four. */
 export const findIbans: Recognizer = (folded) => {
   const spans: SensitiveSpan[] = [];
-  for (const head of folded.matchAll(/(?<![0-9A-Za-z])[A-Z]{2}\d{2}/g)) {
+  for (const head of findMatches(folded, IBAN_HEAD)) {
     const length = IBAN_LENGTHS.get(head[0].slice(0, 2));
     const end = length === undefined ? undefined : endOf(folded, head.index, length);
     if (end === undefined || isAsciiWord(folded[end])) continue;

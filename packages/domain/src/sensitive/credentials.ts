@@ -1,3 +1,4 @@
+import { findMatches } from '../find-matches.ts';
 import type { Recognizer } from './kinds.ts';
 
 /**
@@ -19,7 +20,7 @@ const PATTERNS: readonly RegExp[] = [
 
 export const findCredentials: Recognizer = (folded) =>
   PATTERNS.flatMap((pattern) =>
-    [...folded.matchAll(pattern)].map((match) => {
+    findMatches(folded, pattern).map((match) => {
       const [start, end] = match.indices?.groups?.['secret'] ?? [match.index, match.index + match[0].length];
       return { kind: 'credential', start, end };
     }),

@@ -1,3 +1,4 @@
+import { findMatches } from '../find-matches.ts';
 import { isAsciiWord } from './fold-text.ts';
 
 /** Digits without a break. */
@@ -11,6 +12,7 @@ const MIN_DIGITS = 11;
 const MAX_DIGITS = 19;
 /** People write 19 digits in five groups, seldom in more. */
 const MAX_GROUPS = 7;
+const DIGITS = /\d+/g;
 const RUN = /\d+(?:[ -]\d+)*/g;
 const UUID = /(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])/gi;
 
@@ -20,7 +22,7 @@ const UUID = /(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9
  */
 export function* digitWindows(folded: string): Generator<DigitWindow> {
   const text = folded.replace(UUID, (uuid) => 'x'.repeat(uuid.length));
-  for (const run of text.matchAll(RUN)) {
+  for (const run of findMatches(text, RUN)) {
     const groups = groupsOf(run[0], run.index);
     for (let first = 0; first < groups.length; first++) {
       const windows = windowsFrom(text, groups, first);
@@ -30,7 +32,7 @@ export function* digitWindows(folded: string): Generator<DigitWindow> {
 }
 
 function groupsOf(run: string, at: number): readonly Group[] {
-  return [...run.matchAll(/\d+/g)].map((match) => ({
+  return findMatches(run, DIGITS).map((match) => ({
     start: at + match.index,
     end: at + match.index + match[0].length,
   }));

@@ -1,6 +1,6 @@
 import { type DraftClosing, type DraftVersion, type FactBody, TERM_NORMALISER, toBound } from '@cleanslate/domain';
-import type { Tx } from '../database.ts';
-import { growCorpus } from './corpus.ts';
+import { sent, type Tx } from '../database.ts';
+import { type CountedVersion, growCorpus } from './corpus.ts';
 import { toLexemes } from './lexemes.ts';
 
 /** Wall time and first revision of the batch; waves count on from it. */
@@ -22,14 +22,26 @@ export async function closeVersions(tx: Tx, closings: readonly DraftClosing[], c
   );
 }
 
-/** Writes new versions with their lexemes. One JSON parameter: 28 parallel arrays could not carry the tags anyway. */
+/** So many versions are written while the next are put together. */
+const SLICE = 100;
+
+/** Writes new versions with their lexemes. Those that they take the place of must have been closed before. */
 export async function insertVersions(tx: Tx, versions: readonly DraftVersion[], clock: BatchClock): Promise<void> {
   if (versions.length === 0) return;
+  const slices = Array.from({ length: Math.ceil(versions.length / SLICE) }, (_, nth) =>
+    versions.slice(nth * SLICE, (nth + 1) * SLICE),
+  );
+  const counted = await Promise.all(slices.map((slice) => sent().then(() => insertSlice(tx, slice, clock))));
+  await growCorpus(tx, counted.flat());
+}
+
+/** One JSON parameter: 28 parallel arrays could not carry the tags anyway. Returns what each added to its tenant's corpus. */
+async function insertSlice(tx: Tx, versions: readonly DraftVersion[], clock: BatchClock): Promise<CountedVersion[]> {
   const records = versions.map((version) => ({
     ...toVersionRecord(version, clock),
     ...toLexemes(version.tenantId, version.body.statement),
   }));
-  const written = tx.query(
+  await tx.query(
     `WITH incoming AS MATERIALIZED (
        SELECT x.*, nextval('knowledge.fact_versions_fact_seq_seq') AS fact_seq FROM json_to_recordset($1) AS x (
          tenant_id text, knowledge_id text, version int, statement text, subject text, predicate text, value text, unit text, polarity text,
@@ -53,12 +65,11 @@ export async function insertVersions(tx: Tx, versions: readonly DraftVersion[], 
      SELECT fact_seq, tenant_id, revision_from, length, terms::tsvector, $2 FROM incoming`,
     [JSON.stringify(records), TERM_NORMALISER],
   );
-  const counted = records.map(({ tenant_id, revision_from, length }) => ({
+  return records.map(({ tenant_id, revision_from, length }) => ({
     tenantId: tenant_id,
     revision: revision_from,
     terms: length,
   }));
-  await Promise.all([written, growCorpus(tx, counted)]);
 }
 
 /** Appends to the event log what `closeVersions` and `insertVersions` did, so that the tables can be rebuilt from it. */

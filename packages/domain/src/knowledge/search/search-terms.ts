@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer';
+import { findMatches } from '../../find-matches.ts';
 
 /** Changes whenever the same text gives other terms: what was cut by another one is cut anew. */
 export const TERM_NORMALISER = 'porter+han-1-2';
@@ -22,7 +23,7 @@ const RUNS = /\p{Script=Han}+|[[\p{L}\p{N}]--\p{Script=Han}]+/gv;
 export function toSearchTerms(text: string): Map<string, number> {
   const terms = new Map<string, number>();
   const add = (term: string) => terms.set(term, (terms.get(term) ?? 0) + 1);
-  for (const [run] of text.normalize('NFKC').toLowerCase().matchAll(RUNS)) {
+  for (const [run] of findMatches(text.normalize('NFKC').toLowerCase(), RUNS)) {
     if (/^\p{Script=Han}/u.test(run)) addHan(run, add);
     else if (!ENGLISH_STOP.has(run)) add(toStem(run.slice(0, MAX_TERM)));
   }
