@@ -132,8 +132,20 @@ export const MACHINE_DEFAULTS: MachineOptions = {
 /** Granted claims that stay silent are released free of charge this often; then they count as an attempt. */
 export const MAX_SILENT_CLAIMS = 3;
 
-export function findStep(state: Aggregate, stepId: string): Step | undefined {
-  return state.steps.find((step) => step.stepId === stepId);
+const places = new WeakMap<Plan, ReadonlyMap<string, number>>();
+
+/** Where a plan has its steps; a task has them in the same places, and what was added later behind them. */
+function placesOf(plan: Plan): ReadonlyMap<string, number> {
+  const known = places.get(plan);
+  if (known !== undefined) return known;
+  const found = new Map(plan.steps.map((step, place) => [step.key, place]));
+  places.set(plan, found);
+  return found;
+}
+
+export function findStep({ plan, steps }: Pick<Aggregate, 'plan' | 'steps'>, stepId: string): Step | undefined {
+  const step = steps[placesOf(plan).get(stepId) ?? -1];
+  return step?.stepId === stepId ? step : steps.find((candidate) => candidate.stepId === stepId);
 }
 
 /** The newest step of a plan key: `analyze#2` once the second round added it. Not what was added for evidence, or to undo it. */
