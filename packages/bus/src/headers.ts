@@ -48,7 +48,11 @@ export function encodeHeaders(headers: OutgoingHeaders): { headers: MsgHdrs; byt
 
 export function toReceivedHeaders(headers: MsgHdrs | undefined): ReceivedHeaders {
   return {
-    get: (name) => headers?.get(name) ?? '',
+    get: (name) => {
+      // The client's own `get` makes two lists of all names for each.
+      for (const [key, values] of headers ?? []) if (key === name) return values[0] ?? '';
+      return '';
+    },
     toRecord: () => {
       const record: Record<string, string[]> = {};
       for (const [name, values] of headers ?? []) record[name] = [...values];

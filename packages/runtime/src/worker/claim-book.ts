@@ -1,14 +1,12 @@
-import type { AttemptRef, Fence } from '@cleanslate/contracts';
-import { attemptKey, type Claim, type ReportedClaim } from './claim.ts';
+import type { Fence } from '@cleanslate/contracts';
+import type { Claim, ReportedClaim } from './claim.ts';
 
-/** The claims of one worker: by attempt, so that a second doorbell is known, and by claim id, as the ledger names them. */
+/** The claims of one worker by claim id, as the ledger names them; an attempt has one here, so that a second doorbell is known by it. */
 export class ClaimBook {
-  readonly #attempts = new Set<string>();
   readonly #active = new Map<string, Claim>();
   readonly #reported = new Map<string, ReportedClaim>();
 
   add(claim: Claim): void {
-    this.#attempts.add(attemptKey(claim.fence));
     this.#active.set(claim.fence.claimId, claim);
   }
 
@@ -20,13 +18,12 @@ export class ClaimBook {
   }
 
   remove({ fence }: { readonly fence: Fence }): void {
-    this.#attempts.delete(attemptKey(fence));
     this.#active.delete(fence.claimId);
     this.#reported.delete(fence.claimId);
   }
 
-  has(attempt: AttemptRef): boolean {
-    return this.#attempts.has(attemptKey(attempt));
+  has(claimId: string): boolean {
+    return this.#active.has(claimId) || this.#reported.has(claimId);
   }
 
   findActive(claimId: string): Claim | undefined {

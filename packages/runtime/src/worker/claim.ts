@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AppError, type AttemptRef, type ClaimAnswer, type Fence } from '@cleanslate/contracts';
 
 /** Why a run is stopped from outside. Only `timeout` and `drain` still report. */
@@ -23,7 +23,8 @@ export class Claim {
   state: 'asking' | 'running' = 'asking';
   /** Headers to pass on: trace context, of the doorbell and then of the step's own span. */
   trace: Readonly<Record<string, string>>;
-  readonly #abort = new AbortController();
+  #abort: AbortController | undefined;
+  #onStop: (() => void) | undefined;
   #endsAt = Number.POSITIVE_INFINITY;
   #stopped: StopReason | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -33,7 +34,12 @@ export class Claim {
     this.trace = trace;
   }
 
+  /** Made when somebody asks for it: an executor that only computes has no use for it. */
   get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#stopped !== undefined) this.#abort.abort(toStopError(this.#stopped));
+    }
     return this.#abort.signal;
   }
 
@@ -68,7 +74,14 @@ export class Claim {
       return;
     }
     this.#stopped = reason;
-    this.#abort.abort(toStopError(reason));
+    this.#abort?.abort(toStopError(reason));
+    this.#onStop?.();
+  }
+
+  /** Calls it once the run is stopped, at once where it is. There is one such listener. */
+  onStop(listener: () => void): void {
+    if (this.#stopped !== undefined) listener();
+    else this.#onStop = listener;
   }
 
   ended(): void {
@@ -86,19 +99,19 @@ export function toStopError(reason: StopReason): AppError {
   });
 }
 
-export function attemptKey({ epoch, tenantId, taskId, stepId, attempt }: AttemptRef): string {
+function attemptKey({ epoch, tenantId, taskId, stepId, attempt }: AttemptRef): string {
   return `${epoch}/${tenantId}/${taskId}/${stepId}/${attempt}`;
 }
 
 /** The same for the same worker incarnation and attempt, so that asking again can't make a second claim. */
 export function toClaimId(workerId: string, attempt: AttemptRef): string {
-  return `${workerId}:${hash(attemptKey(attempt))}`;
+  return `${workerId}:${shortHash(attemptKey(attempt))}`;
 }
 
 export function toCandidateId(fence: Fence, n: number): string {
-  return `cand-${hash(`${attemptKey(fence)}/${fence.claimId}`)}-${n}`;
+  return `cand-${shortHash(`${attemptKey(fence)}/${fence.claimId}`)}-${n}`;
 }
 
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+function shortHash(text: string): string {
+  return hash('sha256', text).slice(0, 24);
 }

@@ -49,6 +49,12 @@ export async function readDocument(
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
+/** Whether there may be something to resolve: most inputs hold nothing that was stored, and need not be taken apart. */
+export function holdsObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return '$object' in value || Object.values(value).some(holdsObject);
+}
+
 /** A value with every `ObjectRef` in it replaced by what it refers to. */
 export async function resolveObjects(
   store: ObjectStore,

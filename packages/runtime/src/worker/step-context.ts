@@ -13,16 +13,16 @@ import {
   subjects,
   toStorableText,
 } from '@cleanslate/contracts';
-import type { ModelProvider, ModelUsage } from '@cleanslate/llm';
+import { type ModelProvider, type ModelUsage, NO_USAGE } from '@cleanslate/llm';
 import type { StepContext } from '../executor/executor.ts';
 import type { Logger } from '../log/logger.ts';
 import { buildContext } from '../memory/build-context.ts';
-import { openStepSessions } from '../memory/session.ts';
+import { type OpenSessions, openStepSessions } from '../memory/session.ts';
 import type { SessionStore } from '../memory/session-store.ts';
 import { type Claim, toCandidateId, toStopError } from './claim.ts';
 import type { ClaimDesk } from './claim-desk.ts';
 import { type ObjectStore, readDocument } from './objects.ts';
-import { openStepModel } from './step-model.ts';
+import { type OpenModel, openStepModel } from './step-model.ts';
 
 export type StepServices = {
   readonly bus: Bus;
@@ -55,16 +55,19 @@ const MAX_CANDIDATES = 1_000;
 const FENCE_AGAIN = { firstMs: 200, maxMs: 2_000 };
 
 export function makeStepContext(services: StepServices, claim: Claim, command: StepRun, pure: boolean): OpenContext {
-  const { fence, signal } = claim;
-  const { claimId: _claimId, ...attempt } = fence;
+  const { fence } = claim;
+  const { epoch, tenantId, taskId, stepId } = fence;
+  const attempt = { epoch, tenantId, taskId, stepId, attempt: fence.attempt };
   const proposals: Promise<string>[] = [];
   let over = false;
+  // Most steps use few of these: each is made when it is asked for.
   let logger: Logger | undefined;
+  let model: OpenModel | undefined;
+  let sessions: OpenSessions | undefined;
   const progress = openProgress(services, claim);
-  const { model, usage } = openStepModel(services.model, { signal, attempt, pure });
   const stepLogger = () => {
     logger ??= services.logger.child({
-      ...{ task: fence.taskId, step: fence.stepId, attempt: fence.attempt, tenant: fence.tenantId },
+      ...{ task: taskId, step: stepId, attempt: fence.attempt, tenant: tenantId },
     });
     return logger;
   };
@@ -72,13 +75,18 @@ export function makeStepContext(services: StepServices, claim: Claim, command: S
     if (over) throw new AppError('STALE_ATTEMPT', 'the step is over: use its sessions before it returns');
     if (pure) throw toImpure('session()');
   };
-  const sessions = openStepSessions(services.sessions, {
-    ...{ fence, round: command.round, signal, logger: stepLogger, requireOpen },
-  });
   const context: StepContext = {
     attempt,
-    ...{ round: command.round, pin: command.pin, workflow: command.workflow, idempotencyKey: command.idempotencyKey },
-    ...{ tenantId: fence.tenantId, taskId: fence.taskId, signal, deadline: () => claim.remainingMs() },
+    round: command.round,
+    pin: command.pin,
+    workflow: command.workflow,
+    idempotencyKey: command.idempotencyKey,
+    tenantId,
+    taskId,
+    get signal() {
+      return claim.signal;
+    },
+    deadline: () => claim.remainingMs(),
     get logger() {
       return stepLogger();
     },
@@ -97,21 +105,30 @@ export function makeStepContext(services: StepServices, claim: Claim, command: S
         return proposal;
       },
     },
-    model,
+    get model() {
+      model ??= openStepModel(services.model, { signal: claim.signal, attempt, pure });
+      return model.model;
+    },
     context: buildContext,
-    session: sessions.open,
-    documents: { read: (ref) => readDocument(services.objects, fence.tenantId, ref, signal) },
+    get session() {
+      sessions ??= openStepSessions(services.sessions, {
+        ...{ fence, round: command.round, signal: claim.signal, logger: stepLogger, requireOpen },
+      });
+      return sessions.open;
+    },
+    documents: { read: (ref) => readDocument(services.objects, tenantId, ref, claim.signal) },
   };
   const end = () => {
     over = true;
     progress.end();
   };
-  const storeSessions = () =>
-    sessions.store().catch((error: unknown) => {
+  const storeSessions = async () =>
+    await sessions?.store().catch((error: unknown) => {
       if (isAppError(error) && error.code === 'STALE_ATTEMPT') claim.stop('lost');
       throw error;
     });
-  return { context, candidates: () => Promise.all(proposals), storeSessions, modelUsage: usage, end };
+  const modelUsage = () => model?.usage() ?? NO_USAGE;
+  return { context, candidates: async () => await Promise.all(proposals), storeSessions, modelUsage, end };
 }
 
 /** It may run before its claim is granted, and beside another: what it did would not be undone. */

@@ -35,19 +35,19 @@ export function encodeReport(fence: Fence, source: string, report: StepReport): 
   return encodeMessage(StepReport, attributes, report);
 }
 
-/**
- * The output as it travels: itself, or a reference to where it was stored. Throws `OUTPUT_CONTRACT` for what the platform's JSON can't carry,
- * `RESULT_TOO_LARGE` for what fits nowhere.
- */
-export async function toTravellingOutput(
+/** Whether an output travels in its report; a larger one is stored first. Bytes are at most three times the UTF-16 length: most need no second look. */
+export function fitsInline(text: string): boolean {
+  return text.length * 3 <= MAX_INLINE_BYTES || Buffer.byteLength(text) <= MAX_INLINE_BYTES;
+}
+
+/** The reference to where the output was stored, which travels instead of it. Throws `RESULT_TOO_LARGE` for what fits nowhere. */
+export async function storeOutput(
   output: JsonObject,
+  text: string,
   tenantId: string,
   store: ObjectStore,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const text = toJsonText(output);
-  // Bytes are at most three times the UTF-16 length: most outputs need no second look.
-  if (text.length * 3 <= MAX_INLINE_BYTES || Buffer.byteLength(text) <= MAX_INLINE_BYTES) return output;
   try {
     const stored = await store.put(tenantId, encoder.encode(text), signal);
     const facts = findFactRefs(output);
@@ -64,7 +64,8 @@ export async function toTravellingOutput(
   }
 }
 
-function toJsonText(output: JsonObject): string {
+/** Throws `OUTPUT_CONTRACT` for what the platform's JSON can't carry. */
+export function toOutputText(output: JsonObject): string {
   try {
     const text = JSON.stringify(output);
     // What the readers of the report refuse must fail here, as this executor's fault. The brackets stand for the envelope's depth.

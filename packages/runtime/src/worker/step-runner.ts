@@ -12,9 +12,9 @@ import type { Executor } from '../executor/executor.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import { type Claim, toStopError } from './claim.ts';
 import { readCommand } from './doorbell.ts';
-import { type ObjectStore, resolveObjects } from './objects.ts';
+import { holdsObject, type ObjectStore, resolveObjects } from './objects.ts';
 import { makeStepContext, type OpenContext, type StepServices } from './step-context.ts';
-import { toReportedError, toTravellingOutput } from './step-report.ts';
+import { fitsInline, storeOutput, toOutputText, toReportedError } from './step-report.ts';
 
 export type StepRunnerOptions = StepServices & {
   readonly executors: ReadonlyMap<string, Executor>;
@@ -68,7 +68,7 @@ export async function runStep(
     (done): StepReport => ({ outcome: 'succeeded', ...done, usage: usage() }),
     (error: unknown) => toFailure(claim, error, message.data, usage(), options.maxBytes()),
   );
-  const ended = await Promise.race([work, whenAbandoned(claim, options.abandonMs ?? 5_000)]);
+  const ended = await unlessAbandoned(work, claim, options.abandonMs ?? 5_000);
   if (ended === ABANDONED) options.onAbandoned(claim);
   const report = ended === ABANDONED ? toStopReport(claim, usage()) : ended;
   const gone = claim.stopped === 'lost' || claim.stopped === 'cancelled';
@@ -83,11 +83,16 @@ async function execute(
   executor: Executor,
   { context, candidates, storeSessions, end }: OpenContext,
 ): Promise<{ readonly output: JsonObject; readonly candidates: string[] }> {
-  const { signal, fence } = claim;
+  const { tenantId } = claim.fence;
   try {
-    const input = await resolveObjects(options.objects, fence.tenantId, command.input, signal);
+    const input = holdsObject(command.input)
+      ? await resolveObjects(options.objects, tenantId, command.input, claim.signal)
+      : command.input;
     const output = await executor.execute(context, input);
-    const travelling = await toTravellingOutput(output, fence.tenantId, options.objects, signal);
+    const text = toOutputText(output);
+    const travelling = fitsInline(text)
+      ? output
+      : await storeOutput(output, text, tenantId, options.objects, claim.signal);
     const proposed = await candidates();
     // Last of all: what is said in a session is said by a step that succeeded.
     await storeSessions();
@@ -134,12 +139,11 @@ function elapsedMs(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 1_000) / 1_000;
 }
 
-/** Settles some time after the claim was stopped; an executor that ignores its signal must not hold the slot for ever. */
-function whenAbandoned(claim: Claim, afterMs: number): Promise<typeof ABANDONED> {
-  return new Promise((resolve) => {
-    const wait = () => setTimeout(() => resolve(ABANDONED), afterMs).unref();
-    if (claim.signal.aborted) wait();
-    else claim.signal.addEventListener('abort', wait, { once: true });
+/** Settles also some time after the claim was stopped: an executor that ignores its signal must not hold the slot for ever. */
+function unlessAbandoned<T>(work: Promise<T>, claim: Claim, afterMs: number): Promise<T | typeof ABANDONED> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    claim.onStop(() => setTimeout(() => resolve(ABANDONED), afterMs).unref());
   });
 }
 

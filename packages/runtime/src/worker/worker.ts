@@ -177,13 +177,14 @@ export class Worker {
       this.#track(this.#putAside(message, error));
       return;
     }
-    if (this.#book.has(attempt)) {
+    const claimId = toClaimId(this.identity.workerId, attempt);
+    if (this.#book.has(claimId)) {
       this.#metrics.duplicateDoorbells.inc({ role: this.#options.role });
       message.ack();
       message.release();
       return;
     }
-    const claim = new Claim({ ...attempt, claimId: toClaimId(this.identity.workerId, attempt) }, readTrace(message));
+    const claim = new Claim({ ...attempt, claimId }, readTrace(message));
     this.#book.add(claim);
     this.#track(this.#work(claim, message));
   }
@@ -247,7 +248,7 @@ export class Worker {
     const span = startStepSpan(this.#tracer, this.#options.role, claim);
     // A run that began before the grant knows itself how it was stopped: by its own time-out, perhaps, which is a report.
     const result: StepResult =
-      claim.signal.aborted && run === undefined
+      claim.stopped !== undefined && run === undefined
         ? { report: early, executor: 'none', durationMs: 0 }
         : await (run ?? runStep(this.#runner, claim, message));
     claim.ended();
