@@ -12,13 +12,15 @@ const [BRACKET, END_BRACKET, BRACE, END_BRACE] = [91, 93, 123, 125];
  * the parse itself (8 MiB of `""` held the process for seconds). Of text that is no JSON it may report anything or nothing.
  */
 export function findHostile(text: string, maxDepth: number): string | undefined {
-  const hasEscapes = text.includes('\\u');
+  const hasBackslashes = text.includes('\\');
+  const hasEscapes = hasBackslashes && text.includes('\\u');
   const mayHoldKey = hasEscapes || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
-      const end = findStringEnd(text, i + 1);
+      const end = hasBackslashes ? findStringEnd(text, i + 1) : text.indexOf('"', i + 1);
+      if (end < 0) break;
       const found =
         (hasEscapes ? findBadEscape(text, i + 1, end) : undefined) ??
         (mayHoldKey ? findForbiddenKey(text, i, end) : undefined);
