@@ -105,20 +105,3 @@ test('a statement that is put together only when another has failed is refused, 
   await expect(late.promise).rejects.toMatchObject({ code: 'INTERNAL' });
   expect(await roles()).not.toContain('h');
 });
-
-test('what goes on beside the part that failed writes nothing behind the rollback', async () => {
-  const before = await roles();
-  const failed = Promise.withResolvers<void>();
-  const late = Promise.withResolvers<unknown>();
-  const failing = transaction(async (tx) => {
-    const beside = async () => {
-      await failed.promise;
-      await add(tx, 'late').then(late.resolve, late.resolve);
-    };
-    await Promise.all([beside(), failDeep(1)]);
-  });
-  await expect(failing).rejects.toThrow('can’t be written');
-  failed.resolve();
-  expect(await late.promise).toMatchObject({ code: 'INTERNAL' });
-  expect(await roles()).toEqual(before);
-});

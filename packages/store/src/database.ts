@@ -170,8 +170,6 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
     let committed: Promise<pg.QueryResult | undefined> | undefined;
     const query: Tx['query'] = async (text, values = []) => {
       if (committed !== undefined) throw new AppError('INTERNAL', 'a statement came behind the commit');
-      // What goes on beside the part that failed must not write outside of the transaction.
-      if (failed) throw new AppError('INTERNAL', 'a statement came behind the rollback');
       // Of statements that are sent without waiting for each other, one may fail before the last is put together: that one would run outside of any transaction.
       if (failed) throw new AppError('INTERNAL', 'a statement came behind the rollback');
       return await client.query({ name: nameOf(text), text, values: [...values], ...patience });
