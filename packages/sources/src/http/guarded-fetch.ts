@@ -1,7 +1,6 @@
-import type { Agent } from 'undici';
-import { request } from 'undici';
+import type { Agent, request } from 'undici';
 import { sourceError } from '../source-error.ts';
-import { createGuardedAgent, type GuardOptions } from './guarded-agent.ts';
+import type { GuardOptions } from './guarded-agent.ts';
 import { toNetworkError } from './network-error.ts';
 import { readBounded } from './read-bounded.ts';
 
@@ -41,14 +40,25 @@ const MAX_REDIRECTS = 3;
  * anew; what says who asks stays with the origin that it was given for.
  */
 export function createGuardedFetch(options: FetchOptions): GuardedFetch {
-  const agent = createGuardedAgent(options);
+  let client: Promise<Client> | undefined;
   return {
-    fetch: (url, asked) => follow(agent, options, url, asked),
-    [Symbol.asyncDispose]: () => agent.destroy(),
+    fetch: async (url, asked) => {
+      client ??= loadClient(options);
+      return await follow(await client, options, url, asked);
+    },
+    [Symbol.asyncDispose]: async () => await (await client)?.agent.destroy(),
   };
 }
 
-async function follow(agent: Agent, options: FetchOptions, start: URL, asked: FetchRequest): Promise<FetchAnswer> {
+type Client = { readonly agent: Agent; readonly request: typeof request };
+
+/** Loaded with the first request: a retriever whose sources are not asked over HTTP holds some megabytes less. */
+async function loadClient(options: FetchOptions): Promise<Client> {
+  const [undici, { createGuardedAgent }] = await Promise.all([import('undici'), import('./guarded-agent.ts')]);
+  return { agent: createGuardedAgent(options), request: undici.request };
+}
+
+async function follow(client: Client, options: FetchOptions, start: URL, asked: FetchRequest): Promise<FetchAnswer> {
   const { source, timeoutMs } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([asked.signal, deadline]);
@@ -56,7 +66,7 @@ async function follow(agent: Agent, options: FetchOptions, start: URL, asked: Fe
   try {
     for (let hops = 0; ; hops++) {
       checkUrl(source, hop.url);
-      const answer = await ask(agent, options, hop, asked, signal);
+      const answer = await ask(client, options, hop, asked, signal);
       const location = answer.headers['location'];
       if (!isRedirect(answer.status) || typeof location !== 'string') return answer;
       if (hops === MAX_REDIRECTS)
@@ -79,14 +89,14 @@ type Hop = {
 };
 
 async function ask(
-  agent: Agent,
+  client: Client,
   { source, maxBytes, timeoutMs }: FetchOptions,
   { url, method, body, known }: Hop,
   { headers = {}, credentials = {} }: FetchRequest,
   signal: AbortSignal,
 ): Promise<FetchAnswer> {
-  const response = await request(url, {
-    dispatcher: agent,
+  const response = await client.request(url, {
+    dispatcher: client.agent,
     method,
     signal,
     headersTimeout: timeoutMs,
