@@ -1,15 +1,22 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toNatsServerConfig } from '@cleanslate/bus';
 import { PASSWORD, startTestBroker, TEST_PRINCIPALS, TEST_ROLES, until } from '@cleanslate/bus/testing';
 import { type Service, startNatsServer, startService } from '@cleanslate/infra';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { FakeScheduler } from '../worker/fake-scheduler.ts';
 
 const entry = fileURLToPath(new URL('./slow-service-main.ts', import.meta.url));
 
-async function start(env: Record<string, string>, waitReady = true): Promise<Service> {
+async function start(
+  env: Record<string, string>,
+  waitReady = true,
+  ofNode: Record<string, string> = {},
+): Promise<Service> {
   const all = { NATS_PASSWORD: PASSWORD, GRACE_MS: '3000', ...env };
-  return startService({ name: 'analyzer', entry, args: [JSON.stringify(all)], env: {}, waitReady });
+  return startService({ name: 'analyzer', entry, args: [JSON.stringify(all)], env: ofNode, waitReady });
 }
 
 test('SIGTERM in the middle of two steps, twice: one finishes, one is handed back, exit 0 before the grace period is over', async () => {
@@ -58,6 +65,16 @@ test('credentials taken away for good end the process with 1', async () => {
   await broker.server.reload(toNatsServerConfig({ principals, roles: TEST_ROLES }));
   expect((await service.exited).code).toBe(1);
   expect(scheduler.heartbeats.length).toBeGreaterThan(0);
+});
+
+test('what was compiled for a start is kept, also where the process is killed', async () => {
+  const cache = await mkdtemp(join(tmpdir(), 'cleanslate-cache-'));
+  onTestFinished(() => rm(cache, { recursive: true, force: true }));
+  await using service = await start({ NATS_URL: 'nats://127.0.0.1:1' }, false, { NODE_COMPILE_CACHE: cache });
+  await until(() => service.healthUrl !== undefined, 'the start');
+  await service.kill('SIGKILL');
+  await service.exited;
+  expect((await readdir(cache, { recursive: true })).length).toBeGreaterThan(100);
 });
 
 test('a rejection nobody handled is logged and ends the process with 1', async () => {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import type { z } from 'zod';
 import { type baseConfig, parseConfig } from '../config/config.ts';
 import { type ReadyChecks, startHealthServer } from '../health/health-server.ts';
@@ -44,6 +45,8 @@ export const STOP_MARGIN_MS = 12_000;
  * or go on. A rejection nobody handled is a bug whose effects are unknown: logged, then exit 1; the ledger hands its work on.
  */
 export async function runService<S extends typeof baseConfig>(definition: ServiceDefinition<S>): Promise<void> {
+  // Where there is a compile cache (a checkout): written at the end it would be lost with a killed process, and each start would load the compiler again, for 20 MB.
+  flushCompileCache();
   hideSecrets(findSecrets(definition.env));
   const config = readConfig(definition);
   const { LOG_LEVEL, HEALTH_HOST, HEALTH_PORT, GRACE_MS }: BaseConfig = config;
