@@ -105,3 +105,13 @@ test('a statement that is put together only when another has failed is refused, 
   await expect(late.promise).rejects.toMatchObject({ code: 'INTERNAL' });
   expect(await roles()).not.toContain('h');
 });
+
+test('what failed first is what the caller hears, however deep in the work it was: the statements behind it only say that it did', async () => {
+  const deep = async (tx: Tx, depth: number): Promise<unknown> => {
+    if (depth > 0) return await Promise.all([deep(tx, depth - 1)]);
+    return await tx.query("DO $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$");
+  };
+  const failing = transaction(async (tx) => await Promise.all([deep(tx, 8), add(tx, 'k'), add(tx, 'l')]));
+  await expect(failing).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+  expect(await roles()).not.toContain('k');
+});

@@ -122,6 +122,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 const MAX_TRIES = 6;
+const IN_FAILED_TRANSACTION = '25P02';
 
 /**
  * Runs `work` in one transaction under `scope.role`, set with `SET LOCAL` so that it also holds where all clients share one session
@@ -158,6 +159,7 @@ function nameOf(text: string): string {
 async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await database.pool.connect();
   let failed = false;
+  let first: unknown;
   let broken: Error | undefined;
   const onError = (error: Error) => {
     broken = error;
@@ -172,7 +174,12 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
       if (committed !== undefined) throw new AppError('INTERNAL', 'a statement came behind the commit');
       // Of statements that are sent without waiting for each other, one may fail before the last is put together: that one would run outside of any transaction.
       if (failed) throw new AppError('INTERNAL', 'a statement came behind the rollback');
-      return await client.query({ name: nameOf(text), text, values: [...values], ...patience });
+      try {
+        return await client.query({ name: nameOf(text), text, values: [...values], ...patience });
+      } catch (error) {
+        first ??= error;
+        throw error;
+      }
     };
     const commit = () => {
       // Whatever was thrown in this turn is heard by the next tick.
@@ -191,7 +198,8 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
     await client.query('ROLLBACK').catch((rollback: Error) => {
       broken = rollback;
     });
-    throw error;
+    // Statements behind one that failed say only that one did, and may be heard before it: it may lie deeper in `work`.
+    throw sqlState(error) === IN_FAILED_TRANSACTION ? (first ?? error) : error;
   } finally {
     client.off('error', onError);
     client.release(broken);
