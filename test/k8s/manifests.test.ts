@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { BUILT_IN_ROLES } from '@cleanslate/contracts';
-import { checkoutRoot } from '@cleanslate/infra';
+import { checkoutRoot, semiSpaceMb } from '@cleanslate/infra';
 import { SERVICE_NAMES } from '@cleanslate/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -72,10 +72,16 @@ describe.each(OVERLAYS)('k8s/%s', (folder) => {
     }
   });
 
-  test('V8 gives up before the kernel takes the process', () => {
-    const heap = /--max-old-space-size=(\d+)/.exec(configOf(folder)['NODE_OPTIONS'] ?? '')?.[1];
-    for (const { container } of servicesOf(folder))
-      expect(toMebibytes(container.resources.limits.memory)).toBeGreaterThan(Number(heap) + 128);
+  test('V8 gives up before the kernel takes the process, and has the room for young objects that it has everywhere', () => {
+    for (const { name, container } of servicesOf(folder)) {
+      const own = container.env.find((each) => each.name === 'NODE_OPTIONS')?.value;
+      const options = own ?? configOf(folder)['NODE_OPTIONS'] ?? '';
+      const [heap, young] = [/--max-old-space-size=(\d+)/, /--max-semi-space-size=(\d+)/].map((one) =>
+        Number(one.exec(options)?.[1]),
+      );
+      expect([name, young]).toEqual([name, semiSpaceMb(name)]);
+      expect(toMebibytes(container.resources.limits.memory)).toBeGreaterThan((heap ?? Number.NaN) + 128);
+    }
   });
 
   test('every ConfigMap that is named is there', () => {

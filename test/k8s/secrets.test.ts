@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUILT_IN_ROLES } from '@cleanslate/contracts';
-import { checkoutRoot } from '@cleanslate/infra';
+import { checkoutRoot, semiSpaceMb } from '@cleanslate/infra';
 import { SERVICE_NAMES } from '@cleanslate/testing';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -121,6 +121,7 @@ test('`slate secrets compose` writes every file that infra/compose.yaml reads; i
     cap_drop: z.array(z.string()).default([]),
     env_file: z.array(z.string()).default([]),
     volumes: z.array(z.string()).default([]),
+    environment: z.record(z.string(), z.string()).default({}),
   });
   const { services } = z.looseObject({ services: z.record(z.string(), Service) }).parse(parse(text, { merge: true }));
   const folder = /^\$\{CLEANSLATE_COMPOSE:-[^}]+\}/;
@@ -129,7 +130,12 @@ test('`slate secrets compose` writes every file that infra/compose.yaml reads; i
     for (const path of [...env_file, ...mounted])
       expect([name, path, existsSync(path.replace(folder, join(home, 'compose')))]).toEqual([name, path, true]);
   }
-  for (const name of SERVICE_NAMES)
+  for (const name of SERVICE_NAMES) {
     expect(services[name]).toMatchObject({ command: [name], read_only: true, cap_drop: ['ALL'] });
+    const room = `--max-semi-space-size=${semiSpaceMb(name)} `;
+    expect(services[name]?.environment).toMatchObject({
+      ...{ NATS_URL: expect.any(String), MALLOC_ARENA_MAX: '2', NODE_OPTIONS: expect.stringContaining(room) },
+    });
+  }
   expect(Object.keys(services).sort()).toEqual([...SERVICE_NAMES, 'nats', 'timescaledb', 'migrate', 'topology'].sort());
 });
