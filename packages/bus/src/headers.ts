@@ -1,7 +1,6 @@
 import { AppError } from '@cleanslate/contracts';
-import { type MsgHdrs, MsgHdrsImpl } from '@nats-io/nats-core';
-
-const encoder = new TextEncoder();
+import type { Msg, MsgHdrs } from '@nats-io/nats-core';
+import type { MsgImpl } from '@nats-io/nats-core/internal';
 
 /** Headers of a received message; names are matched exactly, as NATS does. */
 export type ReceivedHeaders = {
@@ -13,50 +12,77 @@ export type ReceivedHeaders = {
 /** A name may have several values: each becomes a line. */
 export type OutgoingHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Encodes once what the client would otherwise rebuild for every send of the same message. */
-class EncodedHeaders extends MsgHdrsImpl {
+/** All that the client asks of headers it sends: it would otherwise build them anew for every send of the same message. */
+class EncodedHeaders {
   readonly #bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {
-    super();
     this.#bytes = bytes;
   }
 
-  override encode(): Uint8Array {
+  encode(): Uint8Array {
     return this.#bytes;
   }
 }
 
-/** Header block of an outgoing message, with its length. Throws `INVALID_INPUT` where a value would break the protocol. */
-export function encodeHeaders(headers: OutgoingHeaders): { headers: MsgHdrs; bytes: number } {
+const NAME = /^[!#-9;-~]+$/;
+const LINE_BREAK = /[\r\n\0]/;
+
+/**
+ * Header block of an outgoing message, with its length; `messageId` becomes its `Nats-Msg-Id`. Throws `INVALID_INPUT` where a value would break the
+ * protocol.
+ */
+export function encodeHeaders(
+  headers: OutgoingHeaders,
+  messageId?: string,
+): { readonly headers: MsgHdrs; readonly bytes: number } {
   let text = 'NATS/1.0\r\n';
-  for (const name of Object.keys(headers)) {
+  for (const name in headers) {
     const given = headers[name] ?? '';
-    for (const value of typeof given === 'string' ? [given] : given) {
-      if (/[\r\n\0]/.test(value) || !/^[!#-9;-~]+$/.test(name)) {
-        throw new AppError(
-          'INVALID_INPUT',
-          `header ${JSON.stringify(name)} must be printable ASCII, its value one line`,
-        );
-      }
-      text += `${name}: ${value}\r\n`;
-    }
+    if (typeof given === 'string') text += toLine(name, given);
+    else for (const value of given) text += toLine(name, value);
   }
-  const bytes = encoder.encode(`${text}\r\n`);
-  return { headers: new EncodedHeaders(bytes), bytes: bytes.length };
+  if (messageId !== undefined) text += toLine('Nats-Msg-Id', messageId);
+  const bytes = Buffer.from(`${text}\r\n`);
+  return { headers: new EncodedHeaders(bytes) as unknown as MsgHdrs, bytes: bytes.length };
 }
 
-export function toReceivedHeaders(headers: MsgHdrs | undefined): ReceivedHeaders {
-  return {
-    get: (name) => {
-      // The client's own `get` makes two lists of all names for each.
-      for (const [key, values] of headers ?? []) if (key === name) return values[0] ?? '';
-      return '';
-    },
-    toRecord: () => {
-      const record: Record<string, string[]> = {};
-      for (const [name, values] of headers ?? []) record[name] = [...values];
-      return record;
-    },
-  };
+function toLine(name: string, value: string): string {
+  if (!LINE_BREAK.test(value) && NAME.test(name)) return `${name}: ${value}\r\n`;
+  throw new AppError('INVALID_INPUT', `header ${JSON.stringify(name)} must be printable ASCII, its value one line`);
+}
+
+export function toReceivedHeaders(message: Msg): ReceivedHeaders {
+  return new MessageHeaders(message);
+}
+
+/** The client makes a map of lists of all headers before it gives the first; here one is looked for in the text. */
+class MessageHeaders implements ReceivedHeaders {
+  readonly #message: Msg;
+  #text: string | undefined;
+
+  constructor(message: Msg) {
+    this.#message = message;
+  }
+
+  get(name: string): string {
+    this.#text ??= readBlock(this.#message);
+    const at = this.#text.indexOf(`\r\n${name}:`);
+    if (at < 0) return '';
+    const from = at + name.length + 3;
+    const end = this.#text.indexOf('\r\n', from);
+    return this.#text.slice(from, end < 0 ? undefined : end).trim();
+  }
+
+  toRecord(): Record<string, string[]> {
+    const record: Record<string, string[]> = {};
+    for (const [name, values] of this.#message.headers ?? []) record[name] = [...values];
+    return record;
+  }
+}
+
+/** The client keeps a message as it came: `hdr` bytes of headers (-1: none), then the body. */
+function readBlock(message: Msg): string {
+  const { _rdata: bytes, _msg } = message as MsgImpl;
+  return _msg.hdr > 0 ? Buffer.from(bytes.buffer, bytes.byteOffset, _msg.hdr).toString() : '';
 }

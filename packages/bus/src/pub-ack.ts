@@ -6,13 +6,16 @@ export type PubAck = { readonly seq: number; readonly duplicate: boolean };
 
 /** `retry`: the same bytes may succeed later. */
 export type PubAnswer =
-  | { readonly kind: 'stored'; readonly stream: string; readonly ack: PubAck }
+  | { readonly kind: 'stored'; readonly ack: PubAck }
   | { readonly kind: 'retry'; readonly reason: string }
   | { readonly kind: 'full'; readonly reason: string }
   | { readonly kind: 'refused'; readonly error: AppError };
 
 type AckBody = { stream?: string; seq?: number; duplicate?: boolean; error?: ApiFault };
 type ApiFault = { code?: number; err_code?: number; description?: string };
+
+/** What nearly every answer is: read without an object made of it. */
+const PLAIN = /^\{"stream":"[^"\\]+", ?"seq":(\d{1,15})\}$/;
 
 /** Reads what a stream answered to a publish; anything that isn't an answer counts as transient. */
 export function parsePubAnswer(message: Msg): PubAnswer {
@@ -22,15 +25,18 @@ export function parsePubAnswer(message: Msg): PubAnswer {
       reason: message.headers?.code === 503 ? 'no stream listens on the subject' : 'empty answer',
     };
   }
+  const text = message.string();
+  const plain = PLAIN.exec(text);
+  if (plain !== null) return { kind: 'stored', ack: { seq: Number(plain[1]), duplicate: false } };
   let body: AckBody;
   try {
-    body = message.json<AckBody>();
+    body = JSON.parse(text) as AckBody;
   } catch {
     return { kind: 'retry', reason: 'the answer is no JSON' };
   }
   if (body.error) return parseFault(body.error);
   if (typeof body.seq !== 'number' || typeof body.stream !== 'string') return { kind: 'retry', reason: 'no PubAck' };
-  return { kind: 'stored', stream: body.stream, ack: { seq: body.seq, duplicate: body.duplicate === true } };
+  return { kind: 'stored', ack: { seq: body.seq, duplicate: body.duplicate === true } };
 }
 
 /** `JSStreamMessageExceedsMaximumErr`: larger than the stream's `max_msg_size`. */

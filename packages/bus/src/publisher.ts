@@ -38,6 +38,7 @@ export type PublisherStats = {
 };
 
 const SWEEP_MS = 100;
+const NO_HEADERS: OutgoingHeaders = {};
 /** Here a full queue is the tenant's answer; everywhere else it is a reason to wait. */
 const ANSWERS_FULL = 'INTAKE';
 
@@ -52,6 +53,7 @@ export class Publisher implements AsyncDisposable {
   readonly #onRetry: (stream: string, reason: string) => void;
   readonly #loops = new Map<string, SendLoop>();
   readonly #inFlight = new Map<number, Sending>();
+  readonly #abortable = new WeakMap<AbortSignal, Set<Sending>>();
   readonly #inbox: string;
   readonly #acks: BusSubscription;
   readonly #stopListening: () => void;
@@ -117,24 +119,44 @@ export class Publisher implements AsyncDisposable {
     const { stream, subject, body, messageId } = publication;
     if (this.#closed) throw unavailable(subject, 'the publisher is closed');
     if (options.signal?.aborted) throw unavailable(subject, 'aborted before it was sent');
-    const { headers, bytes } = encodeHeaders({
-      ...publication.headers,
-      'Nats-Msg-Id': messageId,
-      ...(publication.expectStream ? { 'Nats-Expected-Stream': stream } : {}),
-    });
+    const given = publication.headers ?? NO_HEADERS;
+    const named = publication.expectStream ? { ...given, 'Nats-Expected-Stream': stream } : given;
+    const { headers, bytes } = encodeHeaders(named, messageId);
     this.#bus.assertFits(body.length + bytes);
-    const { signal, giveUpAfterMs = Number.POSITIVE_INFINITY } = options;
-    const onAbort = signal && (() => this.#giveUp(sending, 'aborted'));
+    const { signal, giveUpAfterMs } = options;
     const sending: Sending = {
-      ...{ ordinal: this.#nextOrdinal++, stream, subject, body, headers, resolve, reject },
-      deadlineAt: performance.now() + giveUpAfterMs,
-      onSettled: onAbort && (() => signal?.removeEventListener('abort', onAbort)),
-      ...{ sentAt: 0, tries: 0, settled: false },
+      ordinal: this.#nextOrdinal++,
+      stream,
+      subject,
+      body,
+      headers,
+      resolve,
+      reject,
+      deadlineAt: giveUpAfterMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + giveUpAfterMs,
+      waitsWith: signal && this.#waitingOn(signal),
+      sentAt: 0,
+      tries: 0,
+      settled: false,
     };
-    if (onAbort) signal?.addEventListener('abort', onAbort);
-    if (Number.isFinite(giveUpAfterMs)) this.#hasDeadlines = true;
+    sending.waitsWith?.add(sending);
+    if (giveUpAfterMs !== undefined) this.#hasDeadlines = true;
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
     this.#loop(stream).push(sending);
+  }
+
+  /** What an abort of the signal ends. It has one listener here, however many messages wait: one each costs more than to send them. */
+  #waitingOn(signal: AbortSignal): Set<Sending> {
+    let waiting = this.#abortable.get(signal);
+    if (waiting === undefined) {
+      const sendings = new Set<Sending>();
+      const giveUp = () => {
+        for (const sending of sendings) this.#giveUp(sending, 'aborted');
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.#abortable.set(signal, sendings);
+      waiting = sendings;
+    }
+    return waiting;
   }
 
   #loop(stream: string): SendLoop {
@@ -174,21 +196,27 @@ export class Publisher implements AsyncDisposable {
   #apply(sending: Sending, answer: PubAnswer): void {
     if (answer.kind === 'stored') {
       this.#published++;
-      this.#settle(sending, () => sending.resolve(answer.ack));
+      sending.resolve(answer.ack);
+      this.#settled(sending);
     } else if (answer.kind === 'refused') {
-      this.#settle(sending, () => sending.reject(answer.error));
+      this.#fail(sending, answer.error);
     } else if (answer.kind === 'full' && sending.stream === ANSWERS_FULL) {
       const text = `the queue of ${sending.subject} is full (${answer.reason}): send again later`;
-      this.#settle(sending, () => sending.reject(new AppError('TENANT_QUEUE_FULL', text, { retryAfterMs: 1_000 })));
+      this.#fail(sending, new AppError('TENANT_QUEUE_FULL', text, { retryAfterMs: 1_000 }));
     } else {
       this.#retry(sending, answer.reason);
     }
   }
 
-  #settle(sending: Sending, finish: () => void): void {
+  #fail(sending: Sending, error: AppError): void {
+    sending.reject(error);
+    this.#settled(sending);
+  }
+
+  /** Its promise is resolved or rejected. */
+  #settled(sending: Sending): void {
     sending.settled = true;
-    sending.onSettled?.();
-    finish();
+    sending.waitsWith?.delete(sending);
     this.#loop(sending.stream).answered();
   }
 
@@ -202,7 +230,7 @@ export class Publisher implements AsyncDisposable {
   #giveUp(sending: Sending, why: string): void {
     if (sending.settled) return;
     sending.settled = true;
-    sending.onSettled?.();
+    sending.waitsWith?.delete(sending);
     const fault = this.#loop(sending.stream).lastFault;
     sending.reject(unavailable(sending.subject, `${why} after ${sending.tries} tries: ${fault}`));
   }
@@ -218,7 +246,7 @@ export class Publisher implements AsyncDisposable {
       if (sending.subject !== subject || sending.settled) continue;
       this.#inFlight.delete(token);
       const error = new AppError('UNAUTHORIZED', `this credential may not publish to ${subject}: run \`slate doctor\``);
-      this.#settle(sending, () => sending.reject(error));
+      this.#fail(sending, error);
     }
   }
 

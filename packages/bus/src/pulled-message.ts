@@ -48,7 +48,7 @@ export class PulledMessage {
   }
 
   get headers(): ReceivedHeaders {
-    this.#headers ??= toReceivedHeaders(this.#message.headers);
+    this.#headers ??= toReceivedHeaders(this.#message);
     return this.#headers;
   }
 

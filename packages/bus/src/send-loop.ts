@@ -10,7 +10,8 @@ export type Sending = {
   readonly body: Uint8Array;
   readonly headers: MsgHdrs;
   readonly deadlineAt: number;
-  readonly onSettled: (() => void) | undefined;
+  /** All that wait with the same abort signal, this one among them until it is settled. */
+  readonly waitsWith: Set<Sending> | undefined;
   readonly resolve: (ack: PubAck) => void;
   readonly reject: (error: Error) => void;
   sentAt: number;

@@ -75,7 +75,7 @@ export function serve(
 
   async function answer(message: Msg): Promise<void> {
     try {
-      const headers = toReceivedHeaders(message.headers);
+      const headers = toReceivedHeaders(message);
       reply(message, await handler({ subject: message.subject, body: message.data, headers }));
     } catch (error) {
       fail(message, toAppError(error));

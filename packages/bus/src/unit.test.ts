@@ -1,7 +1,10 @@
+import type { Msg } from '@nats-io/nats-core';
+import { MsgImpl } from '@nats-io/nats-core/internal';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from './backoff.ts';
-import { encodeHeaders } from './headers.ts';
+import { encodeHeaders, toReceivedHeaders } from './headers.ts';
 import { toNatsServerConfig } from './nats-server-config.ts';
+import { parsePubAnswer } from './pub-ack.ts';
 import { parseAckSubject } from './pulled-message.ts';
 
 describe('ack subjects', () => {
@@ -17,6 +20,16 @@ describe('ack subjects', () => {
   });
 });
 
+test.each([
+  ['{"stream":"EVENTS", "seq":17}', { seq: 17, duplicate: false }],
+  ['{"stream":"EVENTS","seq":17}', { seq: 17, duplicate: false }],
+  ['{"stream":"EVENTS","domain":"hub", "seq":17}', { seq: 17, duplicate: false }],
+  ['{"stream":"EVENTS", "seq":17,"duplicate": true}', { seq: 17, duplicate: true }],
+])('the PubAck %s', (text, ack) => {
+  const message = { data: Buffer.from(text), string: () => text } as Partial<Msg> as Msg;
+  expect(parsePubAnswer(message)).toEqual({ kind: 'stored', ack });
+});
+
 test('back-off grows, is bounded and jittered', () => {
   const options = { firstMs: 100, maxMs: 1_000 };
   expect([1, 2, 3, 9, 2_000].map((failures) => backoffMs(failures, options, () => 1))).toEqual([
@@ -28,6 +41,38 @@ test('back-off grows, is bounded and jittered', () => {
 test('header values that break the protocol are refused', () => {
   for (const value of ['a\r\nX: y', 'a\nb', 'a\0']) expect(() => encodeHeaders({ name: value })).toThrow(/one line/);
   for (const name of ['', 'a b', 'a:b', 'ä']) expect(() => encodeHeaders({ [name]: 'x' })).toThrow(/printable/);
+});
+
+describe('headers of a message that came', () => {
+  const block = 'NATS/1.0\r\nCs-Step: analyze\r\nStep: other\r\nTwice:a\r\nTwice: b\r\nEmpty:\r\nKind:  é: x \r\n\r\n';
+  const message = (text: string, body: string): Msg => {
+    const bytes = Buffer.from(`${text}${body}`);
+    const hdr = text === '' ? -1 : Buffer.byteLength(text);
+    const none = new Uint8Array(0);
+    return new MsgImpl({ subject: none, reply: none, sid: 1, hdr, size: bytes.length }, bytes, {
+      publish: () => undefined,
+    }) as Msg;
+  };
+
+  test.each([
+    ['Cs-Step', 'analyze'],
+    ['Step', 'other'],
+    ['Twice', 'a'],
+    ['Empty', ''],
+    ['Kind', 'é: x'],
+    ['cs-step', ''],
+    ['NATS/1.0', ''],
+    ['Body', ''],
+  ])('%s is %j, as the client itself reads it', (name, value) => {
+    const got = message(block, '\r\nBody: 1\r\n');
+    expect(toReceivedHeaders(got).get(name)).toBe(value);
+    expect(got.headers?.get(name)).toBe(value);
+  });
+
+  test('a message without headers has none, whatever its body says', () => {
+    expect(toReceivedHeaders(message('', '\r\nCs-Step: x\r\n')).get('Cs-Step')).toBe('');
+    expect(toReceivedHeaders(message(block, '')).toRecord()).toMatchObject({ Twice: ['a', 'b'] });
+  });
 });
 
 test('the server configuration refuses passwords it can not hold and names given twice', () => {
