@@ -190,6 +190,15 @@ describe.each(BACKENDS)('search on %s', (backend) => {
       [embeddings.space.id, 'retired'],
     ]);
     expect((await reembed(own, wider, { dropRetired: true })).dropped).toBeGreaterThan(10);
+    // A space that is taken up again is as empty as a new one.
+    const { id, ...space } = embeddings.space;
+    await withTransaction(at.database, { role: 'cleanslate_maintainer' }, (tx) =>
+      addSpace(tx, { space: id, ...space }),
+    );
+    const pending = await withTransaction(at.database, { role: 'cleanslate_retriever', tenantId }, async (tx) =>
+      countPendingVectors(tx, id, await getLastRevision(tx)),
+    );
+    expect(pending).toBeGreaterThan(10);
     await reembed(own, embeddings, { dropRetired: true });
   });
 
@@ -221,6 +230,34 @@ describe.each(BACKENDS)('search on %s', (backend) => {
     await embedAll();
     expect(await pendingAt(reply.revision)).toBe(0);
     expect((await ask({ revision: reply.revision })).hits[0]?.fact.knowledgeId).toBe('beaver');
+  });
+
+  it('a search for a day is about the revision that its first look finds, however fast others write', async () => {
+    await at.admin.query(`INSERT INTO ledger.tenants (tenant_id) VALUES ('acme') ON CONFLICT DO NOTHING`);
+    const write = async (id: string) => {
+      const facts = [fact(id, `Herons stand on the leg ${id}.`)];
+      const data = { sourceRef: 'handbook', sourceType: 'internal_document' as const, facts };
+      return (await importFacts(at.database, { tenantId, requestId: `r-${requests++}`, data })).reply.revision;
+    };
+    const first = await write('heron-0');
+    const ledger = openLedger(at.database, async () => embeddings);
+    let looks = 0;
+    // At each look there is another fact without a vector.
+    const busy: typeof ledger = {
+      ...ledger,
+      read: async (tenant, work) => {
+        const seen = await ledger.read(tenant, work);
+        await embedAll();
+        await write(`heron-${++looks}`);
+        return seen;
+      },
+    };
+    const request = { query: 'herons', validAt: '2026-06-01T00:00:00.000Z' };
+    const vector = await embedQuery(busy, request, tenantId);
+    const found = await ledger.read(tenantId, (tx) => findBySearch(tx, request, tenantId, vector));
+    expect(found.revision).toBe(first);
+    expect(found.hits.map((hit) => hit.fact.knowledgeId)).toContain('heron-0');
+    await embedAll();
   });
 
   it('C19: a maintainer that runs while the knowledge base is moved embeds new facts in the new space, without a restart', async () => {

@@ -1,4 +1,4 @@
-import { AppError, type FactSearch, type RequestOf, type ValueOf } from '@cleanslate/contracts';
+import { AppError, type FactSearch, type Pin, type RequestOf, type ValueOf } from '@cleanslate/contracts';
 import {
   awaitVectors,
   checkSpace,
@@ -12,8 +12,13 @@ import { resolvePin } from './fact-queries.ts';
 import type { Ledger } from './ledger.ts';
 
 type Request = RequestOf<typeof FactSearch>;
-/** The query in one space; null where only words are searched. */
-export type QueryVector = { readonly space: string; readonly values: Float32Array; readonly rankWeight: number } | null;
+/** The query in one space; null where only words are searched. `pin`: what a pinned one asks for, with all vectors in place. */
+export type QueryVector = {
+  readonly space: string;
+  readonly values: Float32Array;
+  readonly rankWeight: number;
+  readonly pin?: Pin;
+} | null;
 
 const EMBED_TIMEOUT_MS = 5_000;
 const DEFAULT_LIMIT = 8;
@@ -30,18 +35,20 @@ export async function embedQuery(ledger: Ledger, request: Request, tenantId: str
   try {
     const [values] = await embeddings.embed([request.query], AbortSignal.timeout(EMBED_TIMEOUT_MS));
     if (values === undefined || values === null) return null;
-    if (isPinned(request)) await awaitPinned(ledger, request, tenantId, embeddings.space.id);
-    return { space: embeddings.space.id, values, rankWeight: embeddings.rankWeight };
+    const vector = { space: embeddings.space.id, values, rankWeight: embeddings.rankWeight };
+    return isPinned(request) ? { ...vector, pin: await awaitPin(ledger, request, tenantId, vector.space) } : vector;
   } catch (error) {
     if (isPinned(request)) throw error;
     return null;
   }
 }
 
-async function awaitPinned(ledger: Ledger, request: Request, tenantId: string, space: string): Promise<void> {
-  const look = async (tx: Tx) => countPendingVectors(tx, space, (await resolvePin(tx, request)).revision);
-  const pending = await awaitVectors(() => ledger.read(tenantId, look));
+/** Found once: a question that names no revision is about that of its first look, not about one that runs ahead of its vectors. */
+async function awaitPin(ledger: Ledger, request: Request, tenantId: string, space: string): Promise<Pin> {
+  const pin = await ledger.read(tenantId, (tx) => resolvePin(tx, request));
+  const pending = await awaitVectors(() => ledger.read(tenantId, (tx) => countPendingVectors(tx, space, pin.revision)));
   if (pending > 0) throw notEmbeddedYet(pending);
+  return pin;
 }
 
 /** The best facts at the pin. Throws `EMBEDDING_MISMATCH` where the knowledge base has moved to another space. */
@@ -54,7 +61,7 @@ export async function findBySearch(
   const { query, prefix, knowledgeTypes, accessLevels, tags, limit = DEFAULT_LIMIT } = request;
   if (query.includes('\0') || !query.isWellFormed())
     throw new AppError('INVALID_INPUT', "query: holds a character that can't be compared: send well-formed UTF-8");
-  const pin = await resolvePin(tx, request);
+  const pin = vector?.pin ?? (await resolvePin(tx, request));
   const space = vector === null ? null : await findStored(tx, vector);
   const filter = {
     ...(prefix === undefined ? {} : { idPrefix: prefix }),

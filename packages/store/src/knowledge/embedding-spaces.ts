@@ -27,12 +27,12 @@ export function checkSpace(spaces: readonly StoredSpace[], configured: string): 
   );
 }
 
-/** Adds a space: active where there is none yet, else waiting to be filled. */
+/** Adds a space: active where there is none yet, else waiting to be filled. The vectors of one that was retired may be gone. */
 export async function addSpace(tx: Tx, space: Omit<StoredSpace, 'state'>): Promise<void> {
   await tx.query(
     `INSERT INTO knowledge.embedding_spaces (space, model, dimension, normaliser, state)
      SELECT $1, $2, $3, $4, CASE WHEN EXISTS (SELECT FROM knowledge.embedding_spaces WHERE state = 'active') THEN 'filling' ELSE 'active' END
-     ON CONFLICT (space) DO UPDATE SET state = 'filling' WHERE knowledge.embedding_spaces.state = 'retired'`,
+     ON CONFLICT (space) DO UPDATE SET state = 'filling', embedded_until = 0 WHERE knowledge.embedding_spaces.state = 'retired'`,
     [space.space, space.model, space.dimension, space.normaliser],
   );
 }
