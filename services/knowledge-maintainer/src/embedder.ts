@@ -1,4 +1,4 @@
-import { AppError } from '@cleanslate/contracts';
+import { AppError, isAppError } from '@cleanslate/contracts';
 import type { EmbeddingProvider } from '@cleanslate/llm';
 import {
   addSpace,
@@ -13,6 +13,7 @@ import {
   insertEmbeddings,
   type StoredSpace,
   saveEmbeddedUntil,
+  type Unembedded,
   withTransaction,
 } from '@cleanslate/store';
 
@@ -35,6 +36,8 @@ const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const TERMS_BATCH = 500;
 const INDEX_FROM = 20_000;
 const MAX_PAUSE_MS = 60_000;
+/** A server that refuses this refuses each text. */
+const ANY_TEXT = 'text';
 
 /** Gives every version its vector, soon after it is written: a fact is found by its words at once, by its vector a moment later. */
 export class Embedder {
@@ -46,6 +49,8 @@ export class Embedder {
   #failures = 0;
   /** Versions up to here have a vector or can't have one. */
   #done = 0;
+  /** Up to here one at a time: of these versions together the server refused one. */
+  #singlyUntil = 0;
   #stored = 0;
   #indexed = false;
   #embeddings: EmbeddingProvider;
@@ -130,6 +135,7 @@ export class Embedder {
     }
     this.#embeddings = next;
     this.#done = 0;
+    this.#singlyUntil = 0;
     this.#indexed = false;
     this.#stored = await withTransaction(database, scope, (tx) => countEmbeddings(tx, active.space));
   }
@@ -139,16 +145,20 @@ export class Embedder {
     const { database } = this.#options;
     const embeddings = this.#embeddings;
     const { id } = embeddings.space;
+    const limit = this.#done < this.#singlyUntil ? 1 : embeddings.batch;
     const { found, until } = await withTransaction(database, { ...MAINTAINER, readOnly: true }, async (tx) => {
       // Before the versions: writers wait for each other, so none with a lower number comes after it.
       const last = await getLastVersion(tx);
-      const found = await findUnembedded(tx, id, this.#done, embeddings.batch);
+      const found = await findUnembedded(tx, id, this.#done, limit);
       const reached = found.at(-1)?.factSeq ?? 0;
-      return { found, until: found.length < embeddings.batch ? Math.max(last, reached) : reached };
+      return { found, until: found.length < limit ? Math.max(last, reached) : reached };
     });
     if (until <= this.#done) return false;
-    const statements = found.map(({ statement }) => statement);
-    const vectors = found.length === 0 ? [] : await embeddings.embed(statements, this.#stopped.signal);
+    const vectors = await this.#embed(found);
+    if (vectors === undefined) {
+      this.#singlyUntil = until;
+      return true;
+    }
     const usable = found.flatMap(({ factSeq, tenantId }, at) => {
       const vector = vectors[at];
       return vector ? [{ factSeq, tenantId, vector }] : [];
@@ -159,7 +169,34 @@ export class Embedder {
     });
     this.#stored += usable.length;
     this.#done = until;
-    return found.length === embeddings.batch;
+    return found.length === limit;
+  }
+
+  /**
+   * The vectors of these versions; undefined where the server refuses one of several for its text. The one that it refuses alone gets none: each fact behind it
+   * would wait for ever, and with it every search at a pin. Throws while the server is away, or takes no text at all.
+   */
+  async #embed(found: readonly Unembedded[]): Promise<readonly (Float32Array | null)[] | undefined> {
+    if (found.length === 0) return [];
+    const { signal } = this.#stopped;
+    const statements = found.map(({ statement }) => statement);
+    try {
+      return await this.#embeddings.embed(statements, signal);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await this.#embeddings.embed([ANY_TEXT], signal);
+      const [only, ...others] = found;
+      if (only === undefined || others.length > 0) return undefined;
+      const { knowledgeId, version, tenantId } = only;
+      this.#options.onError(
+        new AppError(
+          error.code,
+          `fact "${knowledgeId}@${version}" of tenant "${tenantId}" goes without a vector and is found by its words alone: ${error.message}`,
+          { disposition: 'terminal' },
+        ),
+      );
+      return [null];
+    }
   }
 
   async #index(): Promise<void> {
@@ -168,4 +205,9 @@ export class Embedder {
     await buildVectorIndex(database, this.#embeddings.space.id);
     this.#indexed = true;
   }
+}
+
+/** Of the texts. A key or a model that is refused (`CONFIGURATION`) is terminal as well, and no fault of theirs. */
+function isRefusal(error: unknown): error is AppError {
+  return isAppError(error) && error.code === 'EMBEDDINGS_UNAVAILABLE' && error.disposition === 'terminal';
 }

@@ -98,6 +98,8 @@ describe('an OpenAI-compatible server', () => {
     [429, 'EMBEDDINGS_UNAVAILABLE', 'retryable'],
     [503, 'EMBEDDINGS_UNAVAILABLE', 'retryable'],
     [400, 'EMBEDDINGS_UNAVAILABLE', 'terminal'],
+    [413, 'EMBEDDINGS_UNAVAILABLE', 'terminal'],
+    [422, 'EMBEDDINGS_UNAVAILABLE', 'terminal'],
   ])('that says %i is %s, and the error holds neither key nor text', async (status, code, disposition) => {
     answer = () => ({ status, json: { error: { message: 'about secret-text and canary-key' } } });
     const error: Error = await embeddings.embed(['secret-text']).then(

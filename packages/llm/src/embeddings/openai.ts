@@ -18,8 +18,10 @@ export type OpenAiEmbeddingOptions = {
 
 /** Longer texts are cut: most models refuse what exceeds their context, and one statement too long must not hold up the others. */
 const MAX_CHARS = 8_000;
+/** Of the texts themselves: servers differ in what they call one that is too long. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Embeddings of any OpenAI-compatible server. Errors are `EMBEDDINGS_UNAVAILABLE` (worth a retry) or `CONFIGURATION` (key, model or URL is wrong). */
+/** Embeddings of any OpenAI-compatible server. Errors are `EMBEDDINGS_UNAVAILABLE` (worth a retry; terminal where it refuses a text) or `CONFIGURATION` (key, model or URL is wrong). */
 export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProvider {
   const { model, dimension, timeoutMs = 30_000 } = options;
   const space = defineSpace({ model, dimension, normaliser: `cut-${MAX_CHARS}` });
@@ -64,6 +66,6 @@ function toEmbeddingError(error: unknown, model: string): AppError {
     );
   const what = status === undefined ? 'no answer' : `status ${status}`;
   return new AppError('EMBEDDINGS_UNAVAILABLE', `embeddings: ${what} from the server of "${model}"`, {
-    disposition: status === 400 ? 'terminal' : 'retryable',
+    disposition: status !== undefined && REFUSALS.has(status) ? 'terminal' : 'retryable',
   });
 }

@@ -2,12 +2,19 @@ import { type Database, type Tx, withTransaction } from '../database.ts';
 
 const INDEX_TIMEOUT_MS = 3_600_000;
 
-export type Unembedded = { readonly factSeq: number; readonly tenantId: string; readonly statement: string };
+export type Unembedded = {
+  readonly factSeq: number;
+  readonly tenantId: string;
+  readonly knowledgeId: string;
+  readonly version: number;
+  readonly statement: string;
+};
 
 /** Versions after `after` that this space has no vector of, oldest first. */
 export async function findUnembedded(tx: Tx, space: string, after: number, limit: number): Promise<Unembedded[]> {
   const { rows } = await tx.query<Unembedded>(
-    `SELECT v.fact_seq AS "factSeq", v.tenant_id AS "tenantId", v.statement FROM knowledge.fact_versions v
+    `SELECT v.fact_seq AS "factSeq", v.tenant_id AS "tenantId", v.knowledge_id AS "knowledgeId", v.version, v.statement
+     FROM knowledge.fact_versions v
      WHERE v.fact_seq > $2 AND v.redacted_revision IS NULL
        AND NOT EXISTS (SELECT FROM knowledge.fact_embeddings e WHERE e.fact_seq = v.fact_seq AND e.space = $1)
      ORDER BY v.fact_seq LIMIT $3`,
