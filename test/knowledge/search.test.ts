@@ -371,6 +371,17 @@ describe('waiting for the vectors of a pin', () => {
     expect(pending).toEqual([]);
   });
 
+  it('looks ever less often, for each look is a transaction, and then says what is pending still', async () => {
+    let looks = 0;
+    const look = async () => {
+      looks++;
+      return 7;
+    };
+    expect(await awaitVectors(look)).toBe(7);
+    // 50, 100, 200 ms, then each 400 ms of two seconds; a timer may fire early by a moment.
+    expect(looks).toBeLessThan(15);
+  });
+
   it('ends with its caller', async () => {
     const stop = new AbortController();
     const look = async () => {

@@ -4,7 +4,8 @@ import type { Tx } from '../database.ts';
 
 /** A vector follows its version within a second; many versions at once take longer, and then nobody waits for all of them. Who asked by the bus waits five seconds for an answer. */
 const WAIT_MS = 2_000;
-const LOOK_MS = 50;
+/** The first pause between two looks; each next one is twice as long, up to the last. */
+const PAUSE_MS = { first: 50, last: 400 };
 
 /** How many of the versions believed at a revision a search in this space can't find by their vectors yet, as far as a thousand; the tenant is the transaction's. */
 export async function countPendingVectors(tx: Tx, space: string, revision: number): Promise<number> {
@@ -18,10 +19,11 @@ export async function countPendingVectors(tx: Tx, space: string, revision: numbe
 /** Looks until nothing is pending, for two seconds at most, each time in a transaction of its own. Returns what is pending still; throws the signal's reason. */
 export async function awaitVectors(look: () => Promise<number>, signal?: AbortSignal): Promise<number> {
   const until = performance.now() + WAIT_MS;
-  for (;;) {
+  for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.last)) {
     const pending = await look();
-    if (pending === 0 || performance.now() > until) return pending;
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    const leftMs = until - performance.now();
+    if (pending === 0 || leftMs <= 0) return pending;
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
 
