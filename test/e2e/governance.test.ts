@@ -167,7 +167,9 @@ test('doctor says whether a redaction was ever confirmed', async () => {
   };
   expect(await look()).toMatchObject({ state: 'ok' });
   await platform.service('scheduler').stop();
-  await run('fact', 'redact', 'hl-payment-term-required', '--reason', 'ticket 9', '--by', 'maria', '--yes');
+  const redact = ['fact', 'redact', 'hl-payment-term-required', '--reason', 'ticket 9', '--by', 'maria'];
+  expect(await run(...redact)).toMatchObject({ dryRun: true, redactionId: null });
+  expect(await run(...redact, '--yes')).toMatchObject({ dryRun: false });
   expect(await look()).toMatchObject({ state: 'warn' });
   await platform.database.sql(`UPDATE knowledge.redactions SET redacted_at = redacted_at - interval '1 hour'`);
   expect(await look()).toMatchObject({ state: 'fail' });

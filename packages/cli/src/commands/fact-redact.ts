@@ -52,13 +52,12 @@ export function addRedact(fact: Command, context: CommandContext): void {
     await using client = await openClient(context, options.tenant);
     const reply = await client.facts.redact({ ...request, ...(yes ? {} : { dryRun: true }) });
     if (!yes) {
-      if (json) return out(JSON.stringify(reply));
-      out(`would erase ${describe(reply)}`);
+      out(json ? JSON.stringify({ ...reply, dryRun: true }) : `would erase ${describe(reply)}`);
       return note('nothing was erased; with --yes it is, and that can not be undone');
     }
     const { redactionId } = reply;
     const end = options.wait && redactionId !== null ? await untilErased(client, redactionId, context) : undefined;
-    if (json) return out(JSON.stringify({ ...reply, ...(end && { redaction: end }) }));
+    if (json) return out(JSON.stringify({ ...reply, dryRun: false, ...(end && { redaction: end }) }));
     out(`redaction ${redactionId}: ${describe(reply)}`);
     if (reply.elsewhere.length > 0) note(`the same is said by ${reply.elsewhere.join(', ')}: redact them too`);
     if (end) showOne(context, end);

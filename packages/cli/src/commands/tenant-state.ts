@@ -95,11 +95,9 @@ export function addTenantDelete(tenant: Command, context: CommandContext): void 
     if (!yes) {
       const rows = await reach(countTenantRows(adminUrl, tenantId));
       show(context, 'would remove', rows, json);
-      if (!json)
-        context.terminal.note(
-          'nothing was removed; with --yes it is, and that can not be undone: back up what you need',
-        );
-      return;
+      return context.terminal.note(
+        'nothing was removed; with --yes it is, and that can not be undone: back up what you need',
+      );
     }
     // First the broker must be there: what is gone from the ledger can't be asked for again.
     await using bus = await openAdminBus(context);

@@ -70,11 +70,9 @@ export class Endpoint {
       return collector.end();
     } catch (error) {
       for (const end of ends) end.throwIfAborted();
-      // Of one answer, not of the server: it is away for nobody, and others may well get theirs.
+      // Of one answer, not of the server: it is away for nobody, and others may well get theirs. Without its cause, which quotes the answer.
       if (watch.expired === undefined && error instanceof SyntaxError)
-        throw new AppError('MODEL_STALLED', 'model: the answer broke off in something that is no JSON', {
-          cause: error,
-        });
+        throw new AppError('MODEL_STALLED', 'model: the answer broke off in something that is no JSON');
       throw watch.expired ?? error;
     } finally {
       watch.end();
