@@ -35,7 +35,6 @@ function checked<O extends Outgoing>(outgoing: O): O {
   const body = JSON.stringify(outgoing.envelope);
   const { envelope } = decodeMessage(MESSAGES, new TextEncoder().encode(body));
   expect(envelope).toEqual(JSON.parse(body));
-  // Envelopes that are made attribute by attribute say this as those of `toEnvelope` do.
   const definition = MESSAGES.find((message) => typeOf(message) === envelope.type);
   expect(envelope.minreader).toBe(definition?.minReader === definition?.version ? undefined : definition?.minReader);
   const event = HTTP.toEvent({ headers: { 'content-type': 'application/cloudevents+json' }, body });

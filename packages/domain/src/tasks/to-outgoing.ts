@@ -3,17 +3,16 @@ import {
   type Envelope,
   type ErrorBody,
   HEADERS,
+  type MessageDefinition,
   StepRun,
   StepTransitioned,
   SubmitRefused,
-  schemaUrn,
   subjects,
   TaskAccepted,
   TaskGateOpened,
   TaskTransitioned,
   toAttemptHeaders,
   toEnvelope,
-  typeOf,
 } from '@cleanslate/contracts';
 import type { Change } from './decision.ts';
 import { buildInput } from './mapping.ts';
@@ -62,9 +61,6 @@ export type OutgoingContext = {
 };
 
 const SOURCE = '/services/scheduler';
-/** Types and schemas of what is said for every step: made once. */
-const TYPES = { run: typeOf(StepRun), transitioned: typeOf(StepTransitioned) } as const;
-const SCHEMAS = { run: schemaUrn(TYPES.run), transitioned: schemaUrn(TYPES.transitioned) } as const;
 
 /** The messages that a change implies. No event for what another event implies: that a step started is progress, not an event. */
 export function toOutgoing(change: Change, context: OutgoingContext): readonly Outgoing[] {
@@ -222,21 +218,16 @@ function taskEvent<D extends typeof TaskAccepted | typeof TaskGateOpened | typeo
   data: unknown,
   causationid?: string,
 ): Outgoing {
-  const type = typeOf(definition);
-  const envelope: Envelope = {
-    specversion: '1.0',
+  const attributes = {
     id: context.newId(),
     source: SOURCE,
-    type,
-    datacontenttype: 'application/json',
-    dataschema: schemaUrn(type),
     time: context.time,
     tenantid: task.tenantId,
     taskid: task.taskId,
     epoch,
     ...(causationid === undefined ? {} : { causationid }),
-    data,
   };
+  const envelope = toEnvelope(definition as MessageDefinition, attributes, data);
   const { tenantId, taskId, traceparent } = task;
   return { kind: 'event', tenantId, taskId, envelope, traceparent };
 }
@@ -259,11 +250,7 @@ function stepTransitioned(
     error: step.error === null || event.kind === 'step_succeeded' ? undefined : step.error,
     dueAt: event.kind === 'step_backed_off' ? iso(event.dueAt) : undefined,
   };
-  const envelope: Envelope = {
-    specversion: '1.0',
-    type: TYPES.transitioned,
-    datacontenttype: 'application/json',
-    dataschema: SCHEMAS.transitioned,
+  const attributes = {
     id: context.newId(),
     source: SOURCE,
     time: context.time,
@@ -273,8 +260,8 @@ function stepTransitioned(
     epoch,
     attempt: step.attempt > 0 ? step.attempt : undefined,
     claimid: step.claimId ?? undefined,
-    data,
   };
+  const envelope = toEnvelope(StepTransitioned, attributes, data);
   const { tenantId, taskId, traceparent } = task;
   return [{ kind: 'event', tenantId, taskId, envelope, traceparent }];
 }
@@ -302,11 +289,7 @@ export function toDoorbell(
   const headers = toAttemptHeaders({ epoch, tenantId, taskId, stepId, attempt }, ring);
   if (task.traceparent !== null) headers['traceparent'] = task.traceparent;
   if (step.replayOf !== null) headers[HEADERS.replayOf] = step.replayOf;
-  const envelope: Envelope = {
-    specversion: '1.0',
-    type: TYPES.run,
-    datacontenttype: 'application/json',
-    dataschema: SCHEMAS.run,
+  const attributes = {
     id: context.newId(),
     source: SOURCE,
     time: context.time,
@@ -315,8 +298,8 @@ export function toDoorbell(
     stepid: stepId,
     attempt,
     epoch,
-    data,
   };
+  const envelope = toEnvelope(StepRun, attributes, data);
   const subject = subjects.work(step.role, tenantId, taskId);
   const messageId = `${epoch}.${tenantId}.${taskId}.${stepId}.${attempt}.${ring}`;
   return [{ kind: 'command', subject, headers, messageId, envelope, stepId, attempt, ring }];
