@@ -13,7 +13,7 @@ export function serveHeartbeats(context: HandlerContext, onSlots: () => void): S
     const answers = await withTransaction(database, { ...LEDGER_SCOPE, relaxedDurability: true }, (tx) =>
       applyHeartbeats(tx, epoch, beats, options.leaseMs),
     );
-    return () => beats.map((beat) => answers.get(beat.worker) ?? { lost: [], cancelled: [], settled: [] });
+    return beats.map((beat) => answers.get(beat.worker) ?? { lost: [], cancelled: [], settled: [] });
   }, 200);
   return serve(context.bus, 'hb.*', 'scheduler', answer, {
     concurrency: 500,

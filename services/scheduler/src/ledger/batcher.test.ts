@@ -7,7 +7,7 @@ function doubling(maxBatch: number) {
   const batcher = new Batcher<string, string>(async (items) => {
     batches.push(items);
     if (items.includes('away')) throw new Error('away');
-    return () => items.map((item) => (item === 'bad' ? new Error('bad') : item + item));
+    return items.map((item) => (item === 'bad' ? new Error('bad') : item + item));
   }, maxBatch);
   return { batcher, batches };
 }
@@ -42,29 +42,4 @@ describe('items that belong together', () => {
     expect(await batcher.addAll([])).toEqual([]);
     expect(batches).toEqual([]);
   });
-});
-
-test('a batch begins before what follows from the one before it is done; the last one is finished at once', async () => {
-  const told: string[] = [];
-  const batcher = new Batcher<string, string>(async (items) => {
-    told.push(`begin ${items.join()}`);
-    return () => {
-      told.push(`finish ${items.join()}`);
-      return items;
-    };
-  }, 1);
-  await Promise.all([batcher.add('a'), batcher.add('b'), batcher.add('c')]);
-  expect(told).toEqual(['begin a', 'begin b', 'finish a', 'begin c', 'finish b', 'finish c']);
-});
-
-test('what fails behind a batch rejects that batch, and the next one goes on', async () => {
-  const batcher = new Batcher<string, string>(async (items) => {
-    return () => {
-      if (items.includes('bad')) throw new Error('bad');
-      return items;
-    };
-  }, 1);
-  const results = await Promise.allSettled([batcher.add('a'), batcher.add('bad'), batcher.add('b')]);
-  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  await batcher.drained();
 });

@@ -3,7 +3,7 @@ import { isAppError } from '@cleanslate/contracts';
 import type { NumberedEvent } from '@cleanslate/store';
 import type { CommandRelay } from '../loops/command-relay.ts';
 import { type AppliedBatch, applyBatch, type LedgerContext } from './apply-batch.ts';
-import { Batcher, type Finish, type Lane } from './batcher.ts';
+import { Batcher, type Lane } from './batcher.ts';
 import type { LedgerItem, LedgerResult } from './items.ts';
 import type { LedgerTelemetry } from './ledger-telemetry.ts';
 
@@ -61,8 +61,8 @@ export class Ledger {
     return this.#batcher.drained();
   }
 
-  /** Resolves once it is committed. A batch that fails for another reason than an outage is split, so that one bad item can't hold up the others. */
-  async #commit(items: readonly LedgerItem[]): Promise<Finish<LedgerResult>> {
+  /** A batch that fails for another reason than an outage is split, so that one bad item can't hold up the others. */
+  async #commit(items: readonly LedgerItem[]): Promise<readonly (LedgerResult | Error)[]> {
     let applied: AppliedBatch;
     const began = performance.now();
     try {
@@ -70,19 +70,14 @@ export class Ledger {
     } catch (error) {
       this.#telemetry.failed(error);
       if (isAppError(error) && error.code === 'DATABASE_UNAVAILABLE') throw error;
-      if (items.length === 1) return () => [error instanceof Error ? error : new Error(String(error))];
+      if (items.length === 1) return [error instanceof Error ? error : new Error(String(error))];
       const middle = Math.ceil(items.length / 2);
-      const first = (await this.#commit(items.slice(0, middle)))();
-      const second = (await this.#commit(items.slice(middle)))();
-      return () => [...first, ...second];
+      return [...(await this.#commit(items.slice(0, middle))), ...(await this.#commit(items.slice(middle)))];
     }
-    const seconds = (performance.now() - began) / 1_000;
     // Committed by now: whatever goes wrong here must not apply the batch again.
-    return () => {
-      this.sendOn(applied);
-      this.#telemetry.committed(items, applied.news, seconds);
-      return applied.results;
-    };
+    this.sendOn(applied);
+    this.#telemetry.committed(items, applied.news, (performance.now() - began) / 1_000);
+    return applied.results;
   }
 
   /** Publishes what a commit left to publish; also used by admission, which commits batches of its own. */
