@@ -1,4 +1,5 @@
 import type { Tx } from '../database.ts';
+import { PHASE, STEP_OF_X } from './one-plan.ts';
 import type { TaskKey } from './rows.ts';
 
 /** Steps of one tenant and workflow that may go to one role. */
@@ -69,11 +70,11 @@ export type ReadyStep = TaskKey &
 /** The heads of lines: of each priority those that have been ready longest, at most `limit`. */
 export async function findReady(tx: Tx, lines: readonly LineName[], limit: number): Promise<readonly ReadyStep[]> {
   const { rows } = await tx.query<LineName & { taskId: string; stepId: string; priority: number; readyAt: Date }>(
-    `SELECT s.role, s.tenant_id AS "tenantId", s.workflow, t.task_id AS "taskId", s.step_id AS "stepId", s.priority, s.ready_at AS "readyAt"
+    `SELECT s.role, s.tenant_id AS "tenantId", s.workflow, (SELECT t.task_id FROM ledger.tasks t WHERE t.task_seq = s.task_seq) AS "taskId", s.step_id AS "stepId", s.priority, s.ready_at AS "readyAt"
      FROM unnest($1::text[], $2::text[], $3::text[]) AS l(role, tenant_id, workflow) CROSS JOIN unnest('{0,1,2}'::int2[]) AS p(priority) CROSS JOIN LATERAL (
        SELECT * FROM ledger.steps st WHERE st.phase = 'ready' AND st.role = l.role AND st.tenant_id = l.tenant_id AND st.workflow = l.workflow
          AND st.priority = p.priority ORDER BY st.role, st.tenant_id, st.workflow, st.priority, st.ready_at LIMIT $4
-     ) s JOIN ledger.tasks t USING (task_seq)`,
+     ) s`,
     [lines.map((line) => line.role), lines.map((line) => line.tenantId), lines.map((line) => line.workflow), limit],
   );
   return rows.map((row) => ({ ...row, readyAt: row.readyAt.getTime() }));
@@ -96,8 +97,8 @@ const LOOKS = 1_000;
 export async function setNextLooks(tx: Tx): Promise<void> {
   await tx.query(
     `UPDATE ledger.steps s SET due_at = now() + make_interval(secs => $1::float8 / 1000)
-     FROM (SELECT task_seq, step_id FROM ledger.steps WHERE look_at <= now() AND phase = 'ready' AND due_at <= now() ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED) late
-     WHERE s.task_seq = late.task_seq AND s.step_id = late.step_id`,
+     FROM (SELECT task_seq, step_id FROM ledger.steps s WHERE look_at <= now() AND ${PHASE} = 'ready' AND due_at <= now() ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED) x
+     WHERE ${STEP_OF_X}`,
     [LOOK_AGAIN_MS, LOOKS],
   );
 }

@@ -1,6 +1,7 @@
 import type { Outgoing } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import { toLines, toTextArray } from './arrays.ts';
+import { BY_TASK_ID } from './submits.ts';
 
 export type NumberedEvent = {
   readonly position: number;
@@ -95,9 +96,8 @@ export async function lockPublishing(
 /** Numbered events behind a position, in order. */
 export async function findEventsAfter(tx: Tx, position: number, limit: number): Promise<readonly NumberedEvent[]> {
   const { rows } = await tx.query<NumberedEvent>(
-    `SELECT e.position, e.tenant_id AS "tenantId", e.task_id AS "taskId", e.envelope::text AS text, t.traceparent
-     FROM ledger.events e LEFT JOIN ledger.tasks t ON t.tenant_id = e.tenant_id AND t.task_id = e.task_id
-     WHERE e.position > $1 ORDER BY e.position LIMIT $2`,
+    `SELECT k.position, k.tenant_id AS "tenantId", k.task_id AS "taskId", k.envelope::text AS text, (SELECT t.traceparent FROM ledger.tasks t WHERE ${BY_TASK_ID}) AS traceparent
+     FROM ledger.events k WHERE k.position > $1 ORDER BY k.position LIMIT $2`,
     [position, limit],
   );
   return rows;

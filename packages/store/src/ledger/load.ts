@@ -135,7 +135,7 @@ async function readVersions(tx: Tx, taskSeqs: readonly number[]): Promise<Versio
     `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms, pg_current_xact_id_if_assigned()::xid::text AS own,
        (SELECT string_agg(v.line, E'\\n') FROM (
           SELECT t.task_seq || ':' || t.xmin || '|' || coalesce(string_agg(s.xmin::text, ',' ORDER BY s.ordinal), '') AS line
-          FROM ledger.tasks t LEFT JOIN ledger.steps s USING (task_seq) WHERE t.task_seq = ANY($1::int8[]) GROUP BY t.task_seq, t.xmin
+          FROM ledger.tasks t LEFT JOIN ledger.steps s ON s.task_seq = ANY (ARRAY[t.task_seq]) WHERE t.task_seq = ANY($1::int8[]) GROUP BY t.task_seq, t.xmin
         ) v) AS versions`,
     [toNumberArray(taskSeqs)],
   );

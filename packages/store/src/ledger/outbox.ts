@@ -1,4 +1,5 @@
 import type { Tx } from '../database.ts';
+import { PHASE, STEP_OF_X } from './one-plan.ts';
 import type { OutboxCommand } from './save.ts';
 
 type OutboxRow = {
@@ -35,15 +36,15 @@ export async function removeSent(tx: Tx, sent: readonly { outboxId: number; stre
   if (sent.length === 0) return;
   await tx.query(
     `WITH sent AS (
-       DELETE FROM ledger.outbox o USING unnest($1::int8[], $2::int8[]) AS x(outbox_id, seq) WHERE o.outbox_id = x.outbox_id
+       DELETE FROM ledger.outbox o USING unnest($1::int8[], $2::int8[]) AS x(outbox_id, seq) WHERE o.outbox_id = ANY (ARRAY[x.outbox_id])
        RETURNING o.task_seq, o.step_id, o.attempt, o.ring, x.seq
      ), locked AS (
        SELECT l.task_seq, l.step_id, sent.seq FROM sent CROSS JOIN LATERAL (
          SELECT s.task_seq, s.step_id FROM ledger.steps s WHERE s.task_seq = sent.task_seq AND s.step_id = sent.step_id
-           AND s.phase = 'dispatched' AND s.attempt = sent.attempt AND s.ring = sent.ring FOR UPDATE SKIP LOCKED
+           AND ${PHASE} = 'dispatched' AND s.attempt = sent.attempt AND s.ring = sent.ring FOR UPDATE SKIP LOCKED
        ) l
      )
-     UPDATE ledger.steps s SET doorbell_seq = locked.seq FROM locked WHERE s.task_seq = locked.task_seq AND s.step_id = locked.step_id`,
+     UPDATE ledger.steps s SET doorbell_seq = x.seq FROM locked x WHERE ${STEP_OF_X}`,
     [sent.map((row) => row.outboxId), sent.map((row) => row.streamSequence)],
   );
 }

@@ -2,6 +2,7 @@ import type { TaskState } from '@cleanslate/contracts';
 import { isTransitionAllowed } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
+import { STEP_OF_X, TASK_OF_X } from './one-plan.ts';
 import type { Changes } from './save.ts';
 
 type Chain = {
@@ -46,7 +47,7 @@ async function writeStepHops(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return;
   await tx.query(
     `UPDATE ledger.steps s SET state = x.state FROM unnest($1::int8[], $2::text[], $3::text[]) AS x(task_seq, step_id, state)
-     WHERE s.task_seq = x.task_seq AND s.step_id = x.step_id`,
+     WHERE ${STEP_OF_X}`,
     [
       toNumberArray(moves.map((move) => move.taskSeq)),
       toTextArray(moves.map((move) => move.stepId)),
@@ -58,7 +59,7 @@ async function writeStepHops(tx: Tx, moves: readonly Move[]): Promise<void> {
 async function writeTaskHops(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return;
   await tx.query(
-    `UPDATE ledger.tasks t SET state = x.state FROM unnest($1::int8[], $2::text[]) AS x(task_seq, state) WHERE t.task_seq = x.task_seq`,
+    `UPDATE ledger.tasks t SET state = x.state FROM unnest($1::int8[], $2::text[]) AS x(task_seq, state) WHERE ${TASK_OF_X}`,
     [toNumberArray(moves.map((move) => move.taskSeq)), toTextArray(moves.map((move) => move.state))],
   );
 }

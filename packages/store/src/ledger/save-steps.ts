@@ -1,6 +1,7 @@
 import type { Step, Task } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import { toBooleanArray, toNumberArray, toTextArray } from './arrays.ts';
+import { STEP_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toMutableStep, toPriorityNumber, toStepRecord } from './rows.ts';
 
 type Inserted = { readonly taskSeq: number; readonly task: Task; readonly ordinal: number; readonly step: Step };
@@ -120,7 +121,7 @@ async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
          $13::int8[], $14::int8[], $15::int8[], $16::int8[], $17::int8[], $18::int8[], $19::int8[], $20::json[])
        AS x(task_seq, step_id, state, phase, attempt, spent, ring, silent_claims, claim_id, worker, beaten, applied, due_at, timeout_at, queue_expires_at, ready_at, doorbell_seq,
          started_at, ended_at, output)
-     WHERE s.task_seq = x.task_seq AND s.step_id = x.step_id`,
+     WHERE ${STEP_OF_X}`,
     [
       toNumberArray(rows.map((row) => row.taskSeq)),
       texts((step) => step.stepId),
@@ -175,7 +176,7 @@ async function updateChanged(tx: Tx, rows: readonly Moved[]): Promise<void> {
        ready_at = x.ready_at, doorbell_seq = x.doorbell_seq, started_at = x.started_at, ended_at = x.ended_at, output = coalesce(x.output, s.output), input_edit = coalesce(x.input_edit, s.input_edit), error = x.error,
        failures = x.failures, candidates = x.candidates, replay_of = x.replay_of, tokens = x.tokens
      FROM json_to_recordset($1) AS x(task_seq int8, step_id text, ${MUTABLE_COLUMNS})
-     WHERE s.task_seq = x.task_seq AND s.step_id = x.step_id`,
+     WHERE ${STEP_OF_X}`,
     [JSON.stringify(records)],
   );
 }

@@ -2,6 +2,7 @@ import type { Outgoing, Task, TransitionRecord } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import { toLines, toNumberArray, toTextArray } from './arrays.ts';
 import { insertEvents, type NumberedEvent } from './events.ts';
+import { TASK_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toTaskRecord } from './rows.ts';
 import { writeHops } from './save-hops.ts';
 import { saveSteps } from './save-steps.ts';
@@ -100,11 +101,11 @@ async function updateTasks(tx: Tx, changed: Changes['aggregates']): Promise<void
   );
   if (updated.length === 0) return;
   await tx.query(
-    `UPDATE ledger.tasks t SET state = u.state, round = u.round, round_base = u.round_base, result = u.result, error = u.error, deadline = u.deadline, failing = u.failing, gate = u.gate,
-       gate_expires_at = u.gate_expires_at, updated_at = u.updated_at
-     FROM json_to_recordset($1) AS u(task_seq int8, state text, round int4, round_base int4, result json, error json, deadline timestamptz, failing json, gate json,
+    `UPDATE ledger.tasks t SET state = x.state, round = x.round, round_base = x.round_base, result = x.result, error = x.error, deadline = x.deadline, failing = x.failing, gate = x.gate,
+       gate_expires_at = x.gate_expires_at, updated_at = x.updated_at
+     FROM json_to_recordset($1) AS x(task_seq int8, state text, round int4, round_base int4, result json, error json, deadline timestamptz, failing json, gate json,
        gate_expires_at timestamptz, updated_at timestamptz)
-     WHERE t.task_seq = u.task_seq`,
+     WHERE ${TASK_OF_X}`,
     [JSON.stringify(updated.map(({ after }) => mutableTask(after)))],
   );
 }

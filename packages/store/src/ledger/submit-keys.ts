@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
+import { TASK_OF_X } from './one-plan.ts';
 
 /** The secret of these tenants; those without one had nothing erased from a task. */
 export async function findSubmitKeys(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -38,7 +39,7 @@ async function keyTasks(
   if (rows.length === 0) return;
   const key = await takeSubmitKey(tx, tenantId);
   await tx.query(
-    `UPDATE ledger.tasks t SET body_hash = x.hash FROM unnest($1::int8[], $2::text[]) AS x (task_seq, hash) WHERE t.task_seq = x.task_seq`,
+    `UPDATE ledger.tasks t SET body_hash = x.hash FROM unnest($1::int8[], $2::text[]) AS x (task_seq, hash) WHERE ${TASK_OF_X}`,
     [rows.map((row) => row.task_seq), rows.map((row) => toKeyed(key, row.body_hash))],
   );
 }

@@ -1,5 +1,6 @@
 import type { LedgerInput } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
+import { PHASE } from './one-plan.ts';
 import type { TaskKey } from './rows.ts';
 
 export type DueInput = TaskKey & { readonly input: LedgerInput };
@@ -13,7 +14,8 @@ type DueRow = {
   doorbell_seq: number | null;
 };
 
-const COLUMNS = 's.tenant_id, t.task_id, s.step_id, s.attempt, s.ring, s.claim_id, s.doorbell_seq';
+const COLUMNS =
+  's.tenant_id, (SELECT t.task_id FROM ledger.tasks t WHERE t.task_seq = s.task_seq) AS task_id, s.step_id, s.attempt, s.ring, s.claim_id, s.doorbell_seq';
 
 /**
  * Ticks come each second while broker and database answer; without a fresh one there is an outage whose length isn't known yet. The first tick after it
@@ -23,10 +25,10 @@ const FRESH_TICK = `EXISTS (SELECT FROM ledger.ticks WHERE at > now() - interval
 
 /** Back-offs that are over, queue times that ran out, task deadlines, gates that nobody decided on: what the clock alone decides. Oldest first, at most `limit` of each. */
 export async function findDueInputs(tx: Tx, limit: number): Promise<readonly DueInput[]> {
-  const backoffs = await due(tx, `s.phase = 'backing_off' AND s.due_at <= now()`, 's.due_at', limit);
+  const backoffs = await due(tx, `${PHASE} = 'backing_off' AND s.due_at <= now()`, 's.due_at', limit);
   const queues = await due(
     tx,
-    `s.phase IN ('ready', 'dispatched', 'backing_off') AND s.queue_expires_at <= now() AND ${FRESH_TICK}`,
+    `${PHASE} IN ('ready', 'dispatched', 'backing_off') AND s.queue_expires_at <= now() AND ${FRESH_TICK}`,
     's.queue_expires_at',
     limit,
   );
@@ -59,10 +61,10 @@ export async function findDueInputs(tx: Tx, limit: number): Promise<readonly Due
  * outage: the first tick after it moves them.
  */
 export async function findDueClaims(tx: Tx, limit: number): Promise<readonly DueInput[]> {
-  const leases = await due(tx, `s.phase = 'executing' AND s.due_at <= now() AND ${FRESH_TICK}`, 's.due_at', limit);
+  const leases = await due(tx, `${PHASE} = 'executing' AND s.due_at <= now() AND ${FRESH_TICK}`, 's.due_at', limit);
   const timeouts = await due(
     tx,
-    `s.phase = 'executing' AND s.timeout_at <= now() AND ${FRESH_TICK}`,
+    `${PHASE} = 'executing' AND s.timeout_at <= now() AND ${FRESH_TICK}`,
     's.timeout_at',
     limit,
   );
@@ -92,7 +94,7 @@ export type DueRing = TaskKey & {
 export async function findDueRings(tx: Tx, limit: number): Promise<readonly DueRing[]> {
   const { rows } = await tx.query<DueRow & { role: string; in_outbox: boolean }>(
     `SELECT ${COLUMNS}, s.role, EXISTS (SELECT FROM ledger.outbox o WHERE o.task_seq = s.task_seq AND o.step_id = s.step_id AND o.attempt = s.attempt AND o.ring = s.ring) AS in_outbox
-     FROM ledger.steps s JOIN ledger.tasks t USING (task_seq) WHERE s.look_at <= now() AND s.phase = 'dispatched' AND s.due_at <= now() ORDER BY s.due_at LIMIT $1`,
+     FROM ledger.steps s WHERE s.look_at <= now() AND ${PHASE} = 'dispatched' AND s.due_at <= now() ORDER BY s.due_at LIMIT $1`,
     [limit],
   );
   return rows.map((row) => ({
@@ -108,7 +110,7 @@ export async function findDueRings(tx: Tx, limit: number): Promise<readonly DueR
 
 async function due(tx: Tx, where: string, order: string, limit: number): Promise<readonly DueRow[]> {
   const { rows } = await tx.query<DueRow>(
-    `SELECT ${COLUMNS} FROM ledger.steps s JOIN ledger.tasks t USING (task_seq) WHERE s.look_at <= now() AND ${where} ORDER BY ${order} LIMIT $1`,
+    `SELECT ${COLUMNS} FROM ledger.steps s WHERE s.look_at <= now() AND ${where} ORDER BY ${order} LIMIT $1`,
     [limit],
   );
   return rows;

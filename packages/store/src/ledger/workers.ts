@@ -1,5 +1,7 @@
 import type { Fence, Heartbeat, HeartbeatReply } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
+import { PHASE, STEP_OF_X } from './one-plan.ts';
+import { BY_TASK_ID } from './submits.ts';
 
 type ClaimRef = HeartbeatReply['lost'][number];
 type ClaimState = { worker: string; n: number; holds: boolean; cancelled: boolean };
@@ -63,17 +65,18 @@ async function extendLeases(
   const fences = claims.map((claim) => claim.fence);
   const { rows } = await tx.query<ClaimState>(
     `WITH asked AS (
-       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int4[], $5::text[], $6::int8[]) WITH ORDINALITY AS a(tenant_id, task_id, step_id, attempt, claim_id, epoch, n)
+       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int4[], $5::text[], $6::int8[]) WITH ORDINALITY AS k(tenant_id, task_id, step_id, attempt, claim_id, epoch, n)
      ), known AS (
-       SELECT a.n, s.task_seq, s.step_id, a.epoch = $7 AND s.phase = 'executing' AND s.attempt = a.attempt AND s.claim_id = a.claim_id AS holds,
+       SELECT k.n, s.task_seq, s.step_id, k.epoch = $7 AND s.phase = 'executing' AND s.attempt = k.attempt AND s.claim_id = k.claim_id AS holds,
          t.error->>'code' = 'CANCELLED' AS cancelled
-       FROM asked a JOIN ledger.tasks t USING (tenant_id, task_id) JOIN ledger.steps s ON s.task_seq = t.task_seq AND s.step_id = a.step_id
+       FROM asked k CROSS JOIN LATERAL (SELECT t.task_seq, t.error FROM ledger.tasks t WHERE ${BY_TASK_ID}) t
+       JOIN ledger.steps s ON s.task_seq = ANY (ARRAY[t.task_seq]) AND s.step_id = k.step_id
      ), locked AS (
-       SELECT s.task_seq, s.step_id FROM ledger.steps s JOIN known k USING (task_seq, step_id) WHERE k.holds AND s.due_at < now() + make_interval(secs => $8::float8 / 1000 * CASE WHEN s.beaten THEN 0.7 ELSE 0.95 END)
+       SELECT s.task_seq, s.step_id FROM ledger.steps s JOIN known x ON ${STEP_OF_X} WHERE x.holds AND s.due_at < now() + make_interval(secs => $8::float8 / 1000 * CASE WHEN s.beaten THEN 0.7 ELSE 0.95 END)
        FOR UPDATE OF s SKIP LOCKED
      ), extended AS (
        UPDATE ledger.steps s SET due_at = now() + make_interval(secs => $8::float8 / 1000), beaten = true
-       FROM locked WHERE s.task_seq = locked.task_seq AND s.step_id = locked.step_id AND s.phase = 'executing'
+       FROM locked x WHERE ${STEP_OF_X} AND ${PHASE} = 'executing'
      )
      SELECT n::int4 AS n, coalesce(holds, false) AS holds, coalesce(cancelled, false) AS cancelled FROM known`,
     [

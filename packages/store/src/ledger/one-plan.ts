@@ -1,0 +1,13 @@
+/**
+ * Statements of the ledger are planned once per connection, by statistics of whatever moment that is: tables may have been empty, or nothing in motion, when they were analyzed last. So they are
+ * written in such a way that only the right index fits them (docs/decisions/0048); `submits.ts` does it for keys of text.
+ */
+
+/**
+ * Step `s` and task `t` of each row `x` of a batch. Not by `=` alone: that also offers the key's whole index as an order to join in, which looks cheaper where the table seems to be empty.
+ */
+export const STEP_OF_X = 's.task_seq = ANY (ARRAY[x.task_seq]) AND s.step_id = x.step_id';
+export const TASK_OF_X = 't.task_seq = ANY (ARRAY[x.task_seq])';
+
+/** The phase of step `s` as a condition that leads to no index of a phase: for steps that are found by their key or due time. */
+export const PHASE = `(s.phase || '')`;
