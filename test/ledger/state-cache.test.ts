@@ -208,8 +208,22 @@ test('a task that was deleted and taken in anew under the same id is the new one
   expect(kept.stored.taskSeq).toBeGreaterThan(old);
 });
 
+test('a task that waits for its first turn is not kept: a flood of them would push out those that are worked on', async () => {
+  const story = await startStory();
+  const isKept = async () => {
+    const { taskSeq, version = '' } = (await story.both()).kept.stored;
+    return story.cache.find(taskSeq, version) !== undefined;
+  };
+  expect(await isKept()).toBe(false);
+  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
+  expect(await isKept()).toBe(true);
+  await story.apply(toInputs(story.key.taskId, 'cancel', 'a', 1));
+  expect(await isKept()).toBe(false);
+});
+
 test('after an outage nothing is kept: the server may give out the numbers of lost transactions again', async () => {
   const story = await startStory();
+  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
   const { kept } = await story.both();
   const { taskSeq, version = '' } = kept.stored;
   expect(story.cache.find(taskSeq, version)).toBeDefined();
@@ -220,6 +234,7 @@ test('after an outage nothing is kept: the server may give out the numbers of lo
 
 test('of a transaction that was rolled back nothing is kept', async () => {
   const story = await startStory();
+  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
   const before = await story.both();
   await expect(
     commit(async (tx) => {

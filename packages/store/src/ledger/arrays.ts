@@ -1,27 +1,29 @@
-/** PostgreSQL arrays as their text. The driver's own encoding copies each element several times, which shows where every row of a batch has a dozen. */
+/**
+ * PostgreSQL arrays as their text, which is nearly that of a JSON array: the engine writes it in one piece, where a batch has thousands of elements. (The driver's own encoding copies each
+ * element several times.)
+ */
 export function toNumberArray(values: readonly (number | null)[]): string {
-  return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+  return toBraces(JSON.stringify(values));
 }
 
 export function toBooleanArray(values: readonly boolean[]): string {
-  return `{${values.join(',')}}`;
+  return toBraces(JSON.stringify(values));
 }
 
-/** JSON documents for `string_to_array($1, E'\\n')`: they hold no line break of their own, and as elements of an array each of their quotes would have to be escaped. */
-export function toLines(documents: readonly string[]): string {
+/** JSON documents, none where there is null, for `string_to_array($1, E'\\n', '')`: they hold no line break of their own, and as elements of an array each of their quotes would have to be escaped. */
+export function toLines(documents: readonly (string | null)[]): string {
   return documents.join('\n');
 }
 
-const SPECIAL = /["\\]/;
 const ALL_SPECIAL = /["\\]/g;
 
 export function toTextArray(values: readonly (string | null)[]): string {
-  let text = '{';
-  let comma = '';
-  for (const value of values) {
-    if (value === null) text += `${comma}NULL`;
-    else text += `${comma}"${SPECIAL.test(value) ? value.replace(ALL_SPECIAL, '\\$&') : value}"`;
-    comma = ',';
-  }
-  return `${text}}`;
+  const json = JSON.stringify(values);
+  // Only what JSON escapes is written differently in PostgreSQL.
+  if (!json.includes('\\')) return toBraces(json);
+  return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(ALL_SPECIAL, '\\$&')}"`)).join(',')}}`;
+}
+
+function toBraces(json: string): string {
+  return `{${json.slice(1, -1)}}`;
 }

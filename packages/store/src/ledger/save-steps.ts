@@ -1,6 +1,7 @@
+import { AppError } from '@cleanslate/contracts';
 import type { Step, Task } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
-import { toBooleanArray, toNumberArray, toTextArray } from './arrays.ts';
+import { toBooleanArray, toLines, toNumberArray, toTextArray } from './arrays.ts';
 import { STEP_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toMutableStep, toPriorityNumber, toStepRecord } from './rows.ts';
 
@@ -81,7 +82,7 @@ async function insertFresh(tx: Tx, rows: readonly Inserted[]): Promise<void> {
        due_at, queue_expires_at, ready_at, state, spent, silent_claims, beaten, applied, failures, candidates)
      SELECT x.task_seq, x.step_id, x.ordinal, x.tenant_id, x.workflow, x.priority, x.plan_key, x.role, x.executor, x.after, x.round, x.purpose, x.phase, x.attempt, x.ring,
        to_timestamp(x.due_at::float8 / 1000), to_timestamp(x.queue_expires_at::float8 / 1000), to_timestamp(x.ready_at::float8 / 1000), 'pending', 0, 0, false, '[]', '[]', '[]'
-     FROM unnest($1::int8[], $2::text[], $3::int4[], $4::text[], $5::text[], $6::int2[], $7::text[], $8::text[], $9::text[], $10::json[], $11::int4[], $12::text[], $13::text[],
+     FROM unnest($1::int8[], $2::text[], $3::int4[], $4::text[], $5::text[], $6::int2[], $7::text[], $8::text[], $9::text[], string_to_array($10, E'\n')::json[], $11::int4[], $12::text[], $13::text[],
          $14::int4[], $15::int4[], $16::int8[], $17::int8[], $18::int8[])
        AS x(task_seq, step_id, ordinal, tenant_id, workflow, priority, plan_key, role, executor, after, round, purpose, phase, attempt, ring, due_at, queue_expires_at, ready_at)`,
     [
@@ -94,7 +95,7 @@ async function insertFresh(tx: Tx, rows: readonly Inserted[]): Promise<void> {
       texts((row) => row.step.planKey),
       texts((row) => row.step.role),
       texts((row) => row.step.executor),
-      texts((row) => JSON.stringify(row.step.after)),
+      toLines(rows.map(({ step }) => JSON.stringify(step.after))),
       numbers((row) => row.step.round),
       texts((row) => row.step.purpose),
       texts((row) => row.step.phase),
@@ -117,8 +118,8 @@ async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
        worker = x.worker, beaten = x.beaten, applied = x.applied, due_at = to_timestamp(x.due_at::float8 / 1000), timeout_at = to_timestamp(x.timeout_at::float8 / 1000),
        queue_expires_at = to_timestamp(x.queue_expires_at::float8 / 1000), ready_at = to_timestamp(x.ready_at::float8 / 1000), doorbell_seq = x.doorbell_seq,
        started_at = to_timestamp(x.started_at::float8 / 1000), ended_at = to_timestamp(x.ended_at::float8 / 1000), output = coalesce(x.output, s.output)
-     FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int4[], $9::text[], $10::text[], $11::bool[], $12::json[],
-         $13::int8[], $14::int8[], $15::int8[], $16::int8[], $17::int8[], $18::int8[], $19::int8[], $20::json[])
+     FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int4[], $9::text[], $10::text[], $11::bool[], string_to_array($12, E'\n')::json[],
+         $13::int8[], $14::int8[], $15::int8[], $16::int8[], $17::int8[], $18::int8[], $19::int8[], string_to_array($20, E'\n', '')::json[])
        AS x(task_seq, step_id, state, phase, attempt, spent, ring, silent_claims, claim_id, worker, beaten, applied, due_at, timeout_at, queue_expires_at, ready_at, doorbell_seq,
          started_at, ended_at, output)
      WHERE ${STEP_OF_X}`,
@@ -134,7 +135,7 @@ async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
       texts((step) => step.claimId),
       texts((step) => step.worker),
       toBooleanArray(rows.map(({ step }) => step.beaten)),
-      texts((step) => JSON.stringify(step.applied)),
+      toLines(rows.map(({ step }) => JSON.stringify(step.applied))),
       numbers((step) => toMs(step.dueAt)),
       numbers((step) => toMs(step.timeoutAt)),
       numbers((step) => toMs(step.queueExpiresAt)),
@@ -142,7 +143,7 @@ async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
       numbers((step) => step.doorbellSeq),
       numbers((step) => toMs(step.startedAt)),
       numbers((step) => toMs(step.endedAt)),
-      toTextArray(rows.map(output)),
+      toLines(rows.map(output)),
     ],
   );
 }
@@ -181,7 +182,9 @@ async function updateChanged(tx: Tx, rows: readonly Moved[]): Promise<void> {
   );
 }
 
-/** Whole milliseconds, as a time read back has them. */
+/** Whole milliseconds, as a time read back has them. Throws where it is no number: written as JSON it would be none. */
 function toMs(at: number | null): number | null {
-  return at === null ? null : Math.trunc(at);
+  if (at === null) return null;
+  if (!Number.isFinite(at)) throw new AppError('INTERNAL', `a time of a step is ${at}`);
+  return Math.trunc(at);
 }

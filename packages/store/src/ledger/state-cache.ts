@@ -1,7 +1,7 @@
-import type { Aggregate, Step } from '@cleanslate/domain';
+import type { Aggregate } from '@cleanslate/domain';
 import { keyOf, type StoredAggregate } from './rows.ts';
 
-/** Tasks kept at most, and how large one may be (characters of input and outputs): enough for everything in motion at full load, a few tens of MB at worst. */
+/** Tasks kept at most, and how large one may be (characters of input and outputs): far more than are in motion at full load, a few tens of MB at worst. */
 const MAX_TASKS = 2_000;
 const MAX_SIZE = 16_000;
 
@@ -10,7 +10,7 @@ const MAX_SIZE = 16_000;
  * the version, so a state is used only while the ledger holds exactly it. Saves reading and parsing four step rows for each claim and each report.
  */
 export class StateCache {
-  readonly #kept = new Map<number, { readonly version: string; readonly state: Aggregate }>();
+  readonly #kept = new Map<number, { version: string; state: Aggregate }>();
 
   /** By `keyOf`. */
   readonly #seqs = new Map<string, number>();
@@ -33,18 +33,25 @@ export class StateCache {
 
   /** After the commit of transaction `xid`: what it changed. */
   learn(changes: readonly { readonly before: StoredAggregate | null; readonly after: StoredAggregate }[], xid: string) {
-    for (const { before, after } of changes) this.keep(after.taskSeq, after.state, toVersion(before, after.state, xid));
+    for (const { before, after } of changes) {
+      if (isInMotion(after.state)) this.keep(after.taskSeq, after.state, toVersion(before, after.state, xid));
+      else this.forget(after.taskSeq);
+    }
   }
 
   /** What the rows of this version say; read under the lock, or written by a transaction that is committed. */
   keep(taskSeq: number, state: Aggregate, version: string): void {
-    // Forgotten first: a map is in order of insertion, so the oldest is the first.
-    this.forget(taskSeq);
-    const ended = state.task.state === 'completed' || state.task.state === 'failed';
-    if (ended || !isSmall(state)) return;
+    if (!isInMotion(state) || !isSmall(state)) return this.forget(taskSeq);
+    const kept = this.#kept.get(taskSeq);
+    if (kept !== undefined) {
+      kept.version = version;
+      kept.state = state;
+      return;
+    }
     this.#kept.set(taskSeq, { version, state });
     this.#seqs.set(keyOf(state.task), taskSeq);
-    for (const oldest of this.#kept.keys()) {
+    // A map is in order of insertion: the first one has been here longest.
+    for (const [oldest] of this.#kept) {
       if (this.#kept.size <= MAX_TASKS) break;
       this.forget(oldest);
     }
@@ -69,19 +76,27 @@ function toVersion(before: StoredAggregate | null, state: Aggregate, xid: string
   const [task = '', steps = ''] = before?.version?.split('|') ?? [];
   const old = steps.split(',');
   const taskXid = before !== null && before.state.task === state.task ? task : xid;
-  const isOld = (step: Step, i: number) => before?.state.steps[i] === step;
-  return `${taskXid}|${state.steps.map((step, i) => (isOld(step, i) ? old[i] : xid)).join(',')}`;
+  return `${taskXid}|${state.steps.map((step, i) => (before?.state.steps[i] === step ? old[i] : xid)).join(',')}`;
 }
 
-/** Rough, and done as soon as the limit is passed. */
+/** Begun and not ended. The many that wait in line of a flood would only push the others out: they are read when their turn comes. */
+function isInMotion({ task: { state } }: Aggregate): boolean {
+  return state === 'executing' || state === 'awaiting_validation';
+}
+
 function isSmall({ task, steps }: Aggregate): boolean {
-  let left = MAX_SIZE;
-  const count = (value: unknown): void => {
-    if (left < 0) return;
-    left -= typeof value === 'string' ? value.length : 8;
-    if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) count(item);
-  };
-  count(task.input);
-  for (const { output, feedback, failures, candidates } of steps) count([output, feedback, failures, candidates]);
-  return left >= 0;
+  let room = roomBeside(task.input, MAX_SIZE);
+  for (const { output, feedback, failures, candidates } of steps) {
+    room = roomBeside(output, roomBeside(feedback, roomBeside(failures, roomBeside(candidates, room))));
+  }
+  return room >= 0;
+}
+
+/** What a JSON value leaves of some room, in characters, roughly: it is not looked at to its end where it leaves nothing. */
+function roomBeside(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  let left = room - 8;
+  if (typeof value === 'object')
+    for (const key in value) if (left >= 0) left = roomBeside(value[key as keyof typeof value], left);
+  return left;
 }
