@@ -9,6 +9,8 @@ const DEADLINE_MS = 240_000;
 const FULL_PAUSE_MS = 50;
 /** Submits on their way at once. */
 const WINDOW = 200;
+/** Tasks that a flood keeps unfinished: as many as the platform takes in before it refuses more, since a refusal costs the broker what a submit does. */
+const MAX_UNFINISHED = 1_000;
 /** Between two bursts of a steady load. Milliseconds. */
 const BURST_MS = 10;
 
@@ -20,8 +22,10 @@ export class NoopLoad {
   readonly #waiting = new Map<string, number>();
   #latencies: number[] = [];
   #onDone: (error?: Error) => void = () => undefined;
+  /** Senders that wait until a task is done. */
+  readonly #held: (() => void)[] = [];
   #submitting = false;
-  /** While the tenant's queue is full: one pause for all, since each refusal costs the broker what a submit does. */
+  /** While the tenant's queue is full, as a small disk makes it sooner: one pause for all. */
   #full: Promise<void> | undefined;
 
   constructor(client: Client) {
@@ -32,12 +36,15 @@ export class NoopLoad {
     );
   }
 
-  /** All at once, as fast as the broker takes them. Throws when a task fails, is refused, or does not end in four minutes. */
+  /** As fast as the platform takes them, always with more waiting than it has in work. Throws when a task fails, is refused, or does not end in four minutes. */
   async flood(workflow: string, tasks: number): Promise<{ readonly seconds: number }> {
     const startedAt = performance.now();
     let left = tasks;
     const send = async () => {
-      while (left-- > 0) await this.#submit(workflow);
+      while (left-- > 0) {
+        if (this.#waiting.size >= MAX_UNFINISHED) await new Promise<void>((resolve) => this.#held.push(resolve));
+        await this.#submit(workflow);
+      }
     };
     await this.#run(async () => {
       await Promise.all(Array.from({ length: WINDOW }, send));
@@ -123,6 +130,7 @@ export class NoopLoad {
     if (submittedAt === undefined) return;
     this.#waiting.delete(taskId);
     this.#latencies.push(performance.now() - submittedAt);
+    this.#held.shift()?.();
     if (this.#waiting.size === 0 && !this.#submitting) this.#onDone();
   }
 }
