@@ -5,9 +5,6 @@ import { readCommand } from './doorbell.ts';
 import type { FinishAnswer, FinishDesk } from './finish-desk.ts';
 import { runStep, type StepResult, type StepRunnerOptions } from './step-runner.ts';
 
-/** A `pure` attempt that takes longer asks for its claim first, as every other: its lease and its time-out should run. */
-const EARLY_MS = 50;
-
 /** Well below the doorbell's ack wait: meanwhile nobody else is given it. */
 const STILL_MS = 1_000;
 
@@ -42,15 +39,29 @@ export class EarlyRuns {
     return runStep(this.#runner, claim, message, command);
   }
 
-  /** Hands a quick success in with the question for its claim. Undefined: the claim has to be asked for, and the run goes on. */
+  /**
+   * Hands a quick success in with the question for its claim. Undefined: the claim has to be asked for, and the run goes on. One that takes longer asks for its claim first, as
+   * every other: its lease and its time-out should run.
+   */
   async finish(
     claim: Claim,
     run: EarlyRun,
   ): Promise<{ readonly result: StepResult; readonly answer: FinishAnswer } | undefined> {
-    const result = await within(run, EARLY_MS);
+    const result = await this.#unlessSlow(run);
     if (result?.report?.outcome !== 'succeeded') return undefined;
     const answer = await this.#desk.hand(claim, result.report);
     return answer === undefined || answer === 'unanswered' ? undefined : { result, answer };
+  }
+
+  #unlessSlow(run: EarlyRun): Promise<StepResult | undefined> {
+    const { slow } = this.#runner;
+    return new Promise((resolve) => {
+      const watched = slow.watch(() => resolve(undefined));
+      void run.then((result) => {
+        slow.forget(watched);
+        resolve(result);
+      });
+    });
   }
 }
 
@@ -64,16 +75,4 @@ export async function callOff(claim: Claim, message: PulledMessage, run: EarlyRu
   const waiting = setInterval(() => message.working(), STILL_MS);
   await run;
   clearInterval(waiting);
-}
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

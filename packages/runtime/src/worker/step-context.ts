@@ -22,6 +22,7 @@ import type { SessionStore } from '../memory/session-store.ts';
 import { type Claim, toCandidateId, toStopError } from './claim.ts';
 import type { ClaimDesk } from './claim-desk.ts';
 import { type ObjectStore, readDocument } from './objects.ts';
+import type { SlowWatch } from './slow-watch.ts';
 import { type OpenModel, openStepModel } from './step-model.ts';
 
 export type StepServices = {
@@ -31,6 +32,8 @@ export type StepServices = {
   readonly desk: ClaimDesk;
   readonly model: ModelProvider;
   readonly sessions: SessionStore;
+  /** A step that is over sooner tells nobody that it started: two messages for nothing. */
+  readonly slow: SlowWatch;
   readonly role: string;
   readonly source: string;
   readonly logger: Logger;
@@ -38,18 +41,16 @@ export type StepServices = {
 
 export type OpenContext = {
   readonly context: StepContext;
-  /** Ids of the proposals, once all of them are stored: a report must not name one that might get lost. */
-  readonly candidates: () => Promise<string[]>;
-  /** Stores what it said in sessions, once it has succeeded. */
-  readonly storeSessions: () => Promise<void>;
+  /** Each the id of a proposal, once it is stored: a report must not name one that might get lost. */
+  readonly proposals: readonly Promise<string>[];
+  /** Stores what it said in sessions, once it has succeeded. Undefined: it opened none. */
+  readonly storeSessions: () => Promise<void> | undefined;
   /** What its calls of the model used. */
   readonly modelUsage: () => ModelUsage;
   /** After it the executor's leftovers can do nothing more under this claim. */
   readonly end: () => void;
 };
 
-/** Steps shorter than this tell nobody that they started: two messages for nothing. */
-const QUIET_MS = 50;
 const MAX_CANDIDATES = 1_000;
 /** Between two rounds of asking whether a claim still holds. */
 const FENCE_AGAIN = { firstMs: 200, maxMs: 2_000 };
@@ -122,13 +123,13 @@ export function makeStepContext(services: StepServices, claim: Claim, command: S
     over = true;
     progress.end();
   };
-  const storeSessions = async () =>
-    await sessions?.store().catch((error: unknown) => {
+  const storeSessions = () =>
+    sessions?.store().catch((error: unknown) => {
       if (isAppError(error) && error.code === 'STALE_ATTEMPT') claim.stop('lost');
       throw error;
     });
   const modelUsage = () => model?.usage() ?? NO_USAGE;
-  return { context, candidates: async () => await Promise.all(proposals), storeSessions, modelUsage, end };
+  return { context, proposals, storeSessions, modelUsage, end };
 }
 
 /** It may run before its claim is granted, and beside another: what it did would not be undone. */
@@ -197,12 +198,12 @@ function openProgress(services: StepServices, claim: Claim) {
       // Progress may get lost.
     }
   };
-  const timer = setTimeout(() => {
+  const watched = services.slow.watch(() => {
     started = true;
     tell('started');
-  }, QUIET_MS);
+  });
   const end = () => {
-    clearTimeout(timer);
+    services.slow.forget(watched);
     if (started) tell('ended');
   };
   return { tell, end };

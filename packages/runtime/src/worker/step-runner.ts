@@ -1,12 +1,5 @@
 import type { PulledMessage } from '@cleanslate/bus';
-import {
-  AppError,
-  isAppError,
-  type JsonObject,
-  type StepReport,
-  type StepRun,
-  type Usage,
-} from '@cleanslate/contracts';
+import { AppError, isAppError, type StepReport, type StepRun, type Usage } from '@cleanslate/contracts';
 import type { ModelUsage } from '@cleanslate/llm';
 import type { Executor } from '../executor/executor.ts';
 import type { BreakerBoard } from './breaker-board.ts';
@@ -64,10 +57,7 @@ export async function runStep(
   if (executor.timeoutMs !== undefined) claim.limit(executor.timeoutMs);
   const open = makeStepContext(options, claim, command, executor.pure);
   const usage = () => toUsage(startedAt, open.modelUsage());
-  const work = execute(options, claim, command, executor, open).then(
-    (done): StepReport => ({ outcome: 'succeeded', ...done, usage: usage() }),
-    (error: unknown) => toFailure(claim, error, message.data, usage(), options.maxBytes()),
-  );
+  const work = execute(options, { claim, command, executor, open, usage, body: message.data });
   const ended = await unlessAbandoned(work, claim, options.abandonMs ?? 5_000);
   if (ended === ABANDONED) options.onAbandoned(claim);
   const report = ended === ABANDONED ? toStopReport(claim, usage()) : ended;
@@ -76,29 +66,36 @@ export async function runStep(
   return result(gone ? undefined : report, command.executor);
 }
 
-async function execute(
-  options: StepRunnerOptions,
-  claim: Claim,
-  command: StepRun,
-  executor: Executor,
-  { context, candidates, storeSessions, end }: OpenContext,
-): Promise<{ readonly output: JsonObject; readonly candidates: string[] }> {
+type Execution = {
+  readonly claim: Claim;
+  readonly command: StepRun;
+  readonly executor: Executor;
+  readonly open: OpenContext;
+  readonly usage: () => Usage;
+  /** The command's bytes, for a letter. */
+  readonly body: Uint8Array;
+};
+
+async function execute(options: StepRunnerOptions, execution: Execution): Promise<StepReport> {
+  const { claim, command, executor, open, usage } = execution;
   const { tenantId } = claim.fence;
   try {
     const input = holdsObject(command.input)
       ? await resolveObjects(options.objects, tenantId, command.input, claim.signal)
       : command.input;
-    const output = await executor.execute(context, input);
+    const output = await executor.execute(open.context, input);
     const text = toOutputText(output);
     const travelling = fitsInline(text)
       ? output
       : await storeOutput(output, text, tenantId, options.objects, claim.signal);
-    const proposed = await candidates();
+    const candidates = open.proposals.length === 0 ? [] : await Promise.all(open.proposals);
     // Last of all: what is said in a session is said by a step that succeeded.
-    await storeSessions();
-    return { output: travelling, candidates: proposed };
+    await open.storeSessions();
+    return { outcome: 'succeeded', output: travelling, candidates, usage: usage() };
+  } catch (error) {
+    return toFailure(claim, error, execution.body, usage(), options.maxBytes());
   } finally {
-    end();
+    open.end();
   }
 }
 

@@ -27,6 +27,8 @@ import { newWorkerIdentity, type WorkerIdentity } from './identity.ts';
 import { indexExecutors } from './index-executors.ts';
 import { type ObjectStore, objectStoreOf } from './objects.ts';
 import { ReportDesk } from './report-desk.ts';
+import { Running } from './running.ts';
+import { SlowWatch } from './slow-watch.ts';
 import { runStep, type StepResult, type StepRunnerOptions } from './step-runner.ts';
 import { endStepSpan, startStepSpan } from './step-span.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
@@ -55,6 +57,8 @@ export type WorkerOptions = {
 
 /** Without an answer for this long readiness says so. */
 const SILENT_MS = 15_000;
+/** A step that takes longer says that it has started, and a `pure` one asks for its claim. */
+const SLOW_MS = 50;
 /** A report the ledger has neither applied nor found stale by then is said again; from the third time on ever more rarely, so that no backlog feeds itself. */
 const REPEAT_AFTER_MS = 10_000;
 /** In one answer: a scheduler that is behind with thousands of reports must not get them all again at once. */
@@ -88,7 +92,7 @@ export class Worker {
   readonly #heartbeat: HeartbeatLoop;
   readonly #loop: PullLoop;
   readonly #runner: StepRunnerOptions;
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Running();
   #draining: Promise<void> | undefined;
   readonly #breakers: BreakerBoard;
   #paused = false;
@@ -125,6 +129,7 @@ export class Worker {
       ...{ bus, publisher: this.#publisher, objects, desk: this.#desk, role, source, logger: this.#logger },
       model: options.model ?? offlineModel(),
       sessions: sessionStoreOf(bus, source),
+      slow: new SlowWatch(SLOW_MS),
       ...(options.abandonMs === undefined ? {} : { abandonMs: options.abandonMs }),
       executors: indexExecutors(role, options.executors),
       breakers: this.#breakers,
@@ -174,7 +179,7 @@ export class Worker {
     try {
       attempt = readAttempt(message, this.#options.role);
     } catch (error) {
-      this.#track(this.#putAside(message, error));
+      void this.#running.track(this.#putAside(message, error));
       return;
     }
     const claimId = toClaimId(this.identity.workerId, attempt);
@@ -186,7 +191,7 @@ export class Worker {
     }
     const claim = new Claim({ ...attempt, claimId }, readTrace(message));
     this.#book.add(claim);
-    this.#track(this.#work(claim, message));
+    void this.#running.track(this.#work(claim, message));
   }
 
   async #work(claim: Claim, message: PulledMessage): Promise<void> {
@@ -299,7 +304,7 @@ export class Worker {
     for (const claim of this.#book.reported(MAX_REPEATS)) {
       if (performance.now() - claim.storedAt < REPEAT_AFTER_MS * 2 ** Math.max(0, claim.repeats - 1)) continue;
       this.#metrics.repeatedReports.inc({ role: this.#options.role });
-      this.#track(this.#reports.repeat(claim));
+      void this.#running.track(this.#reports.repeat(claim));
     }
     this.#resume();
   }
@@ -359,39 +364,19 @@ export class Worker {
     return { slots: this.#draining === undefined ? slots : 0, free };
   }
 
-  #track(work: Promise<void>): void {
-    this.#running.add(work);
-    void work.finally(() => this.#running.delete(work));
-  }
-
   async #drain(): Promise<void> {
     const { graceMs } = this.#options;
     this.#breakers.stop();
     await this.#loop.drain();
     void this.#heartbeat.beat();
-    if (!(await this.#idleWithin(graceMs))) {
+    if (!(await this.#running.idleWithin(graceMs))) {
       for (const claim of this.#book.active()) if (claim.state === 'running') claim.stop('drain');
-      await this.#idleWithin(HAND_BACK_MS + LAST_REPORTS_MS);
+      await this.#running.idleWithin(HAND_BACK_MS + LAST_REPORTS_MS);
     }
     this.#reports.giveUp();
     await this.#heartbeat.stop();
     await this.#options.bus.flush().catch(() => undefined);
     this.#publisher.close();
-    this.#logger.info({ unfinished: this.#running.size }, 'worker drained');
-  }
-
-  async #idleWithin(ms: number): Promise<boolean> {
-    const until = performance.now() + ms;
-    while (this.#running.size > 0) {
-      const left = until - performance.now();
-      if (left <= 0) return false;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, left);
-      });
-      await Promise.race([Promise.all(this.#running), late]);
-      clearTimeout(timer);
-    }
-    return true;
+    this.#logger.info({ unfinished: this.#running.count }, 'worker drained');
   }
 }
