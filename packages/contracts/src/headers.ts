@@ -1,3 +1,4 @@
+import { checkJson } from './check-json.ts';
 import { AppError } from './errors.ts';
 import { AttemptRef } from './fence.ts';
 
@@ -32,7 +33,7 @@ export function fromAttemptHeaders(
   get: (name: string) => string,
   subjectIds: { tenantId: string; taskId?: string },
 ): AttemptRef {
-  const parsed = AttemptRef.safeParse({
+  const parsed = checkJson(AttemptRef, {
     epoch: toCount(get(HEADERS.epoch)),
     tenantId: get(HEADERS.tenant),
     taskId: get(HEADERS.task),

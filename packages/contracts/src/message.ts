@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { checkJson } from './check-json.ts';
 import { Envelope, type EnvelopeAttributes } from './envelope.ts';
 import { AppError, toAppError } from './errors.ts';
 import { parseJson } from './json.ts';
@@ -70,7 +71,7 @@ export function decodeMessage<M extends MessageDefinition>(
   definitions: readonly M[],
   bytes: Uint8Array,
 ): { definition: M; envelope: Envelope<DataOf<M>> } {
-  const parsed = Envelope.safeParse(parseJson(bytes));
+  const parsed = checkJson(Envelope, parseJson(bytes));
   if (!parsed.success) throw mismatch('envelope', parsed.error);
   const envelope = parsed.data;
   const dot = envelope.type.lastIndexOf('.v');
@@ -81,7 +82,7 @@ export function decodeMessage<M extends MessageDefinition>(
     const known = definitions.map(typeOf).join(', ');
     throw new AppError('SCHEMA_MISMATCH', `type "${envelope.type}" is not read here: send one of ${known}`);
   }
-  const data = definition.data.safeParse(toCurrent(definition, version, envelope));
+  const data = checkJson(definition.data, toCurrent(definition, version, envelope));
   if (!data.success) throw mismatch('data', data.error);
   return { definition, envelope: { ...envelope, data: data.data as DataOf<M> } };
 }

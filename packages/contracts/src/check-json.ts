@@ -1,0 +1,163 @@
+import type { z } from 'zod';
+
+/** Whether a schema would let a value of JSON through as it is. False says nothing: zod judges then. */
+type Accepts = (value: unknown) => boolean;
+
+const shortcuts = new WeakMap<z.ZodType, Accepts | undefined>();
+
+/**
+ * As `schema.safeParse`, for what `JSON.parse` made. zod makes five objects for each value that it looks at, and nearly all that comes in is in order: that is told here without
+ * any, and handed on as it came instead of as a copy. What is not told to be in order, and every schema that changes or refines values, is zod's to judge and to word.
+ */
+export function checkJson<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
+  let accepts = shortcuts.get(schema);
+  if (accepts === undefined && !shortcuts.has(schema)) {
+    accepts = toAccepts(schema);
+    shortcuts.set(schema, accepts);
+  }
+  if (accepts?.(value) !== true) return schema.safeParse(value);
+  return { success: true, data: value as z.output<S> };
+}
+
+/** Undefined for what may change a value or asks more than is known here. */
+function toAccepts(schema: z.core.$ZodType): Accepts | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const checks = toChecks(def);
+  if (checks === undefined) return undefined;
+  switch (def.type) {
+    case 'string':
+      return def.coerce ? undefined : every([(value) => typeof value === 'string', ...checks]);
+    case 'number':
+      return def.coerce ? undefined : every([Number.isFinite, ...checks]);
+    case 'boolean':
+      return def.coerce ? undefined : (value) => typeof value === 'boolean';
+    case 'unknown':
+      return () => true;
+    case 'literal':
+      return oneOf(def.values);
+    case 'enum':
+      return oneOf(Object.values(def.entries));
+    case 'nullable': {
+      const inner = toAccepts(def.innerType);
+      return inner && ((value) => value === null || inner(value));
+    }
+    case 'array': {
+      const element = toAccepts(def.element);
+      return element && every([Array.isArray, ...checks, (value) => (value as unknown[]).every(element)]);
+    }
+    case 'union': {
+      const options = allOf(def.options.map(toAccepts));
+      return options && ((value) => options.some((option) => option(value)));
+    }
+    case 'record': {
+      const valueType = toAccepts(def.valueType);
+      const plainKeys = def.keyType._zod.def.type === 'string' && toChecks(def.keyType._zod.def)?.length === 0;
+      return valueType && plainKeys ? (value) => isObject(value) && everyEntry(value, valueType) : undefined;
+    }
+    case 'object':
+      return checks.length === 0 ? toObject(def.shape) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** All keys that are not optional, and no other than the schema's: those that zod would drop are left to it. */
+function toObject(shape: z.core.$ZodShape): Accepts | undefined {
+  const names = Object.keys(shape);
+  const optional = names.map((name) => shape[name]?._zod.def.type === 'optional');
+  const fields = allOf(names.map((name) => toField(shape[name])));
+  if (fields === undefined) return undefined;
+  return (value) => {
+    if (!isObject(value)) return false;
+    let known = 0;
+    for (let n = 0; n < names.length; n++) {
+      const item = value[names[n] as string];
+      if (item === undefined ? !optional[n] : !fields[n]?.(item)) return false;
+      if (item !== undefined) known++;
+    }
+    for (const _ in value) known--;
+    return known === 0;
+  };
+}
+
+/** An optional key's value, where it is there. */
+function toField(schema: z.core.$ZodType | undefined): Accepts | undefined {
+  if (schema === undefined) return undefined;
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  return toAccepts(def.type === 'optional' ? def.innerType : schema);
+}
+
+/** Of the schema itself, where it is a format, and those attached to it; undefined where one is not known here. */
+function toChecks(def: z.core.$ZodTypeDef): Accepts[] | undefined {
+  const own = 'check' in def ? [def as unknown as z.core.$ZodCheckDef] : [];
+  return allOf([...own, ...(def.checks ?? []).map((check) => check._zod.def)].map(toCheck));
+}
+
+function toCheck(check: z.core.$ZodCheckDef): Accepts | undefined {
+  const def = check as z.core.$ZodChecks['_zod']['def'];
+  switch (def.check) {
+    case 'string_format':
+      return toPattern(def);
+    case 'number_format':
+      return def.format === 'safeint' ? Number.isSafeInteger : undefined;
+    case 'greater_than': {
+      const bound = Number(def.value);
+      return def.inclusive ? (value) => Number(value) >= bound : (value) => Number(value) > bound;
+    }
+    case 'less_than': {
+      const bound = Number(def.value);
+      return def.inclusive ? (value) => Number(value) <= bound : (value) => Number(value) < bound;
+    }
+    // zod counts code points, of which a string has at least half as many as it has units, and at most as many.
+    case 'min_length': {
+      const { minimum } = def;
+      return (value) => sizeOf(value) >= (minimum > 1 ? 2 * minimum : minimum);
+    }
+    case 'max_length': {
+      const { maximum } = def;
+      return (value) => sizeOf(value) <= maximum;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Those whose pattern is all that they ask. */
+const PATTERNS: ReadonlySet<string> = new Set(['regex', 'datetime', 'date', 'uuid']);
+
+function toPattern({ format, pattern }: z.core.$ZodCheckStringFormatDef): Accepts | undefined {
+  if (pattern === undefined || pattern.global || pattern.sticky || !PATTERNS.has(format)) return undefined;
+  return (value) => pattern.test(value as string);
+}
+
+function sizeOf(value: unknown): number {
+  return (value as string | readonly unknown[]).length;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Of a record; zod drops `__proto__`. */
+function everyEntry(record: Readonly<Record<string, unknown>>, accepts: Accepts): boolean {
+  for (const key in record) if (key === '__proto__' || !accepts(record[key])) return false;
+  return true;
+}
+
+function oneOf(values: readonly unknown[]): Accepts {
+  const [only] = values;
+  if (values.length === 1) return (value) => value === only;
+  const set = new Set(values);
+  return (value) => set.has(value);
+}
+
+function every(all: readonly Accepts[]): Accepts {
+  const [first, second] = all;
+  if (first !== undefined && second === undefined) return first;
+  if (first !== undefined && second !== undefined && all.length === 2) return (value) => first(value) && second(value);
+  return (value) => all.every((accepts) => accepts(value));
+}
+
+function allOf<T>(items: readonly (T | undefined)[]): T[] | undefined {
+  return items.every((item) => item !== undefined) ? (items as T[]) : undefined;
+}
