@@ -26,11 +26,11 @@ describe('schedulers that fail', () => {
     await server.kill();
     const committed = await waitFor('attempt 2 committed', async () => {
       const rows = await p.sql(
-        'SELECT subject, message_id, attempt FROM ledger.outbox WHERE step_id IS NOT NULL AND attempt = 2',
+        `SELECT attempt, ring FROM ledger.steps WHERE phase = 'dispatched' AND doorbell_seq IS NULL AND attempt = 2`,
       );
       return rows.length > 0 && rows;
     });
-    expect(committed).toMatchObject([{ attempt: 2 }]);
+    expect(committed).toEqual([{ attempt: 2, ring: 1 }]);
     const scheduler = p.platform.service('scheduler');
     await scheduler.kill('SIGKILL');
     expect(scheduler.exit).toMatchObject({ signal: 'SIGKILL' });

@@ -20,10 +20,10 @@ import {
   insertTasks,
   keyOf,
   loadForUpdate,
+  noteDoorbells,
   numberEvents,
   openDatabase,
   PlanCache,
-  removeSent,
   type StoredAggregate,
   saveChanges,
   setNextLooks,
@@ -36,8 +36,8 @@ import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import { describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 
-// PostgreSQL plans a statement by statistics of some moment, and keeps that plan. Tables of the ledger are empty on the first day, and phases and the outbox are empty at any quiet second
-// in which they are analyzed. (Seen: one such plan for the outbox took three times as much of the server as all other statements together, until the next analysis.)
+// PostgreSQL plans a statement by statistics of some moment, and keeps that plan. Tables of the ledger are empty on the first day, and phases are empty at any quiet second
+// in which they are analyzed. (Seen: one such plan for the mark of sent doorbells took three times as much of the server as all other statements together, until the next analysis.)
 
 const EPOCH = 1;
 const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20 };
@@ -112,7 +112,7 @@ async function runBatch(database: Database, name: string, count: number): Promis
   plans.add(planHash, plan);
   const keys = Array.from({ length: count }, (_, i) => ({ tenantId: 'acme', taskId: `${name}-${i}` }));
   const line = { role, tenantId: 'acme', workflow: plan.workflow };
-  const { commands } = await commit(async (tx) => {
+  const dispatched = await commit(async (tx) => {
     await upsertPlan(tx, planHash, plan.workflow, plan);
     await findKnownSubmits(
       tx,
@@ -134,18 +134,19 @@ async function runBatch(database: Database, name: string, count: number): Promis
       begun.map(({ state }) => state.task),
     );
     await takeRoom(tx, [line]);
-    return await saveChanges(
+    await saveChanges(
       tx,
       toChanges(
         begun.map((decided) => ({ before: null, taskSeq: seqs.get(keyOf(decided.state.task)) ?? 0, decided })),
         now,
       ),
     );
+    return [...seqs.values()];
   });
   await commit((tx) =>
-    removeSent(
+    noteDoorbells(
       tx,
-      commands.map(({ outboxId }, i) => ({ outboxId, streamSequence: i + 1 })),
+      dispatched.map((taskSeq, i) => ({ taskSeq, stepId: 'a', attempt: 1, ring: 1, streamSequence: i + 1 })),
     ),
   );
   const move = (toInputs: (taskId: string) => Parameters<typeof decide>[1][]) =>
@@ -207,7 +208,7 @@ function toChanges(
       const transition = toTransition(change);
       return transition === null ? [] : [{ ...transition, taskSeq, tenantId: 'acme', at }];
     }),
-    outgoing: all((change, taskSeq) => toOutgoing(change, context).map((message) => ({ ...message, taskSeq }))),
+    events: all((change) => toOutgoing(change, context).filter((message) => message.kind === 'event')),
     refusals: [],
   };
 }
@@ -228,7 +229,7 @@ async function analyze(database: TestDatabase): Promise<void> {
   for (const { name } of tables) await database.sql(`VACUUM ANALYZE ledger.${name}`);
 }
 
-/** Tasks of one step in a phase, each with an event, and a doorbell where it is dispatched. */
+/** Tasks of one step in a phase, each with an event. */
 async function addTasks(database: TestDatabase, phase: string, count: number): Promise<void> {
   await database.sql(
     `INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ('p', 'w', '{}') ON CONFLICT DO NOTHING`,
@@ -244,9 +245,6 @@ async function addTasks(database: TestDatabase, phase: string, count: number): P
        SELECT m.position + row_number() OVER (), 'acme', task_id, '{}' FROM added CROSS JOIN ledger.meta m
      ), counted AS (
        UPDATE ledger.meta SET position = position + $2::int4
-     ), doorbells AS (
-       INSERT INTO ledger.outbox (stream, subject, headers, body, message_id, task_seq, step_id, attempt, ring)
-       SELECT 'COMMANDS', 's', '{}', '{}', task_id, task_seq, 'a', 1, 1 FROM added WHERE $1 = 'dispatched'
      )
      INSERT INTO ledger.steps (task_seq, step_id, ordinal, tenant_id, workflow, priority, plan_key, role, executor, after, state, phase, round, attempt, spent, ring,
        silent_claims, beaten, applied, due_at, ready_at, failures, candidates)
@@ -258,5 +256,4 @@ async function addTasks(database: TestDatabase, phase: string, count: number): P
 /** Everything in motion is done. */
 async function finish(database: TestDatabase): Promise<void> {
   await database.sql(`UPDATE ledger.steps SET phase = 'done' WHERE phase <> 'done'`);
-  await database.sql('DELETE FROM ledger.outbox');
 }

@@ -54,7 +54,7 @@ function toChanges(before: StoredAggregate | null, taskSeq: number, decided: Dec
       const transition = toTransition(change);
       return transition === null ? [] : [{ ...transition, taskSeq, tenantId, at }];
     }),
-    outgoing: [],
+    events: [],
     refusals: [],
   };
 }

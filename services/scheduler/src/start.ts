@@ -23,7 +23,7 @@ import { checkLedgerAge, untilBrokerAnswers } from './ledger/check-age.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { createLedgerTelemetry } from './ledger/ledger-telemetry.ts';
 import { WorkflowRegistry } from './ledger/workflow-registry.ts';
-import { CommandRelay } from './loops/command-relay.ts';
+import { DoorbellRelay } from './loops/doorbell-relay.ts';
 import { createErasure } from './loops/erasure.ts';
 import { EventRelay } from './loops/event-relay.ts';
 import { createGauges } from './loops/gauges.ts';
@@ -94,8 +94,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const loop = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<boolean>) =>
     new Loop({ name, everyMs, run, onError });
 
-  const relay = new CommandRelay({
-    ...{ database, publisher, onError },
+  const context = { database, plans: new PlanCache(), states: new StateCache(), epoch, options: machine, tracer };
+  const relay = new DoorbellRelay({
+    ...{ context, publisher, onError },
+    isConnected: () => bus.connected,
     onUnsendable: async ({ headers, subject }, error) => {
       const ids = parseSubject(subject) ?? { tenantId: '' };
       const { tenantId, taskId, stepId, attempt } = fromAttemptHeaders((name) => headers[name] ?? '', ids);
@@ -103,7 +105,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       await ledger.apply({ kind: 'input', tenantId, taskId, input });
     },
   });
-  const context = { database, plans: new PlanCache(), states: new StateCache(), epoch, options: machine, tracer };
   // Before the first query on it: a new connection may be to a server that lost what another had committed.
   database.pool.on('connect', () => context.states.clear());
   const telemetry = createLedgerTelemetry(metrics, tracer);
@@ -158,9 +159,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
         },
       }),
     ),
-    loop('gauges', 5_000, createGauges({ bus, database, metrics, ledger })),
+    loop('gauges', 5_000, createGauges({ bus, database, metrics, ledger, relay })),
   ];
   relay.start();
+  const unwatch = bus.onStatus((status) => {
+    if (status.type === 'reconnected') relay.wake();
+  });
   for (const each of background) each.start();
 
   const handlers: HandlerContext = {
@@ -222,6 +226,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       await Promise.all([...Object.values(pulls).map((pull) => pull.drain()), ...served.map((each) => each.stop())]);
       await ledger.drained();
       await Promise.all(background.map((each) => each.stop()));
+      unwatch();
       await relay.stop();
       publisher.close();
     },

@@ -65,19 +65,19 @@ async function checkRoles(context: CommandContext, adminUrl: string): Promise<Ch
 
 async function checkLedger(database: Database): Promise<readonly Check[]> {
   const { rows } = await database.pool.query<
-    Record<'unaccounted' | 'candidates' | 'repairs' | 'outbox' | 'unpublished' | 'letters' | 'tenants', number>
+    Record<'unaccounted' | 'candidates' | 'repairs' | 'doorbells' | 'unpublished' | 'letters' | 'tenants', number>
   >(
     `SELECT (SELECT count(*) FROM ledger.unaccounted_tasks) AS unaccounted,
             (SELECT count(*) FROM ledger.unaccounted_candidates) AS candidates,
             (SELECT count(*) FROM ledger.repairs WHERE at > now() - interval '1 day') AS repairs,
-            (SELECT count(*) FROM ledger.outbox) AS outbox,
+            (SELECT count(*) FROM ledger.steps WHERE phase = 'dispatched' AND doorbell_seq IS NULL) AS doorbells,
             (SELECT count(*) FROM ledger.events WHERE position IS NULL) + (SELECT m.position - p.position FROM ledger.meta m, ledger.published p) AS unpublished,
             (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open') AS letters,
             (SELECT count(*) FROM ledger.tenants WHERE state = 'active') AS tenants`,
   );
   const [row] = rows;
   if (row === undefined) return [fail('ledger', 'no answer', 'slate migrate')];
-  const waiting = row.outbox + row.unpublished;
+  const waiting = row.doorbells + row.unpublished;
   return [
     row.unaccounted === 0
       ? ok('unaccounted tasks', '0')

@@ -13,7 +13,7 @@ export function drawTop(terminal: Terminal, top: Top, over: boolean): void {
     `${style('bold', 'slate top')}  ${top.at.slice(11, 19)} UTC   ${rate('accepted')}   ${rate('completed')}   ${rate('failed')}   ${rate('steps')}`,
   );
   out(
-    `dead letters ${flag(terminal, top.openLetters)}   nothing moves ${flag(terminal, top.unaccounted)}   outbox ${top.outbox}${top.outbox > 0 ? ` (${formatDuration(top.outboxSeconds * 1_000)})` : ''}`,
+    `dead letters ${flag(terminal, top.openLetters)}   nothing moves ${flag(terminal, top.unaccounted)}   outbox ${top.outbox}`,
   );
   out();
   const roles = top.roles.map((role) => [

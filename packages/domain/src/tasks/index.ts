@@ -37,7 +37,9 @@ export {
 } from './state.ts';
 export {
   type Outgoing,
+  type OutgoingCommand,
   type OutgoingContext,
+  type OutgoingEvent,
   type TransitionRecord,
   toDoorbell,
   toDuplicateAccepted,

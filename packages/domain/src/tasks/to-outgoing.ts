@@ -18,7 +18,7 @@ import type { Change } from './decision.ts';
 import { buildInput } from './mapping.ts';
 import { type Aggregate, findStep, type GateState } from './state.ts';
 
-/** What leaves the ledger with a commit. Commands and events go through outbox tables; an abort is a lossy core message. */
+/** What leaves the ledger with a commit. An event is a row of its own until it is published; a command (a doorbell) is its step's row, and can be built from it again; an abort is a lossy core message. */
 export type Outgoing =
   | {
       readonly kind: 'command';
@@ -39,6 +39,9 @@ export type Outgoing =
       readonly traceparent: string | null;
     }
   | { readonly kind: 'abort'; readonly subject: string; readonly envelope: Envelope };
+
+export type OutgoingEvent = Extract<Outgoing, { kind: 'event' }>;
+export type OutgoingCommand = Extract<Outgoing, { kind: 'command' }>;
 
 /** A row of the ledger's transitions. */
 export type TransitionRecord = {
@@ -96,7 +99,7 @@ export function toOutgoing(change: Change, context: OutgoingContext): readonly O
 }
 
 /** Answers a submit whose task exists already: same key, same task. */
-export function toDuplicateAccepted(state: Aggregate, submitId: string, context: OutgoingContext): Outgoing {
+export function toDuplicateAccepted(state: Aggregate, submitId: string, context: OutgoingContext): OutgoingEvent {
   return taskEvent(state, context, TaskAccepted, acceptedData(state, true), submitId);
 }
 
@@ -108,7 +111,7 @@ export function toRefused(
   submitId: string,
   error: ErrorBody,
   context: OutgoingContext,
-): Outgoing {
+): OutgoingEvent {
   const attributes = {
     id: context.newId(),
     source: SOURCE,
@@ -217,7 +220,7 @@ function taskEvent<D extends typeof TaskAccepted | typeof TaskGateOpened | typeo
   definition: D,
   data: unknown,
   causationid?: string,
-): Outgoing {
+): OutgoingEvent {
   const attributes = {
     id: context.newId(),
     source: SOURCE,
@@ -267,11 +270,7 @@ function stepTransitioned(
 }
 
 /** The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new ring never does. */
-export function toDoorbell(
-  state: Aggregate,
-  stepId: string,
-  context: OutgoingContext,
-): readonly Extract<Outgoing, { kind: 'command' }>[] {
+export function toDoorbell(state: Aggregate, stepId: string, context: OutgoingContext): readonly OutgoingCommand[] {
   const step = findStep(state, stepId);
   const planned = state.plan.steps.find((candidate) => candidate.key === step?.planKey);
   if (step === undefined || planned === undefined) return [];

@@ -25,9 +25,8 @@ export type Overview = {
   readonly tenants: readonly TenantLoad[];
   readonly openLetters: number;
   readonly unaccounted: number;
-  /** Rows that wait to be sent, and for how long the oldest has. */
+  /** Doorbells that nobody answered yet and whose PubAck is not on record. */
   readonly outbox: number;
-  readonly outboxSeconds: number;
   /** Last event position that was given out. */
   readonly position: number;
 };
@@ -55,15 +54,15 @@ export async function readOverview({ pool }: Pick<Database, 'pool'>): Promise<Ov
     ),
     pool.query<Omit<Overview, 'roles' | 'tenants'>>(
       `SELECT (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open')::int4 AS "openLetters",
-         (SELECT count(*) FROM ledger.unaccounted_tasks)::int4 AS unaccounted, (SELECT count(*) FROM ledger.outbox)::int4 AS outbox,
-         (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM ledger.outbox) AS "outboxSeconds",
+         (SELECT count(*) FROM ledger.unaccounted_tasks)::int4 AS unaccounted,
+         (SELECT count(*) FROM ledger.steps WHERE phase = 'dispatched' AND doorbell_seq IS NULL)::int4 AS outbox,
          (SELECT position FROM ledger.meta)::float8 AS position`,
     ),
   ]);
   const [total] = totals.rows;
   return {
     ...{ roles: roles.rows, tenants: tenants.rows },
-    ...(total ?? { openLetters: 0, unaccounted: 0, outbox: 0, outboxSeconds: 0, position: 0 }),
+    ...(total ?? { openLetters: 0, unaccounted: 0, outbox: 0, position: 0 }),
   };
 }
 

@@ -63,12 +63,25 @@ export async function findEarlierAttempts(tx: Tx, { tenantId, foundAt, tasks }: 
   return rows.map((row) => row.task_id);
 }
 
-/** True while messages that were committed before still wait to be published, as they were. */
-export async function hasEarlierMessages(tx: Tx, { foundAt }: OpenErasure): Promise<boolean> {
+/** A doorbell that its process can't publish is in its memory for no longer than this; from then on it is built from its step. Twice what the relay gives it. */
+const HELD_SECONDS = 10;
+
+/**
+ * True while messages that were committed before still wait to be published, as they were: events, doorbells (of steps that wait for one, or ended just now without having been heard of),
+ * and the outbox of schedulers of the release before.
+ */
+export async function hasEarlierMessages(
+  tx: Tx,
+  { tenantId, foundAt, tasks }: Pick<OpenErasure, 'tenantId' | 'foundAt' | 'tasks'>,
+): Promise<boolean> {
   const { rows } = await tx.query<{ waiting: boolean }>(
     `SELECT EXISTS (SELECT FROM ledger.outbox WHERE created_at <= $1) OR EXISTS (SELECT FROM ledger.events WHERE position IS NULL AND created_at <= $1)
-       OR EXISTS (SELECT FROM ledger.events WHERE position > (SELECT p.position FROM ledger.published p) AND created_at <= $1) AS waiting`,
-    [foundAt],
+       OR EXISTS (SELECT FROM ledger.events WHERE position > (SELECT p.position FROM ledger.published p) AND created_at <= $1)
+       OR EXISTS (
+         SELECT FROM ledger.tasks t JOIN ledger.steps s USING (task_seq) WHERE t.tenant_id = $2 AND t.task_id = ANY ($3) AND s.attempt > 0 AND s.claim_id IS NULL AND s.doorbell_seq IS NULL
+           AND (s.phase = 'dispatched' AND s.ready_at <= $1 OR s.ended_at > clock_timestamp() - make_interval(secs => $4))
+       ) AS waiting`,
+    [foundAt, tenantId, tasks, HELD_SECONDS],
   );
   return rows[0]?.waiting ?? true;
 }

@@ -1,4 +1,4 @@
-import type { Outgoing } from '@cleanslate/domain';
+import type { OutgoingEvent } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import { toLines, toTextArray } from './arrays.ts';
 import { BY_TASK_ID } from './submits.ts';
@@ -27,7 +27,7 @@ export async function tryEventLock(tx: Tx): Promise<boolean> {
  */
 export async function insertEvents(
   tx: Tx,
-  events: readonly Extract<Outgoing, { kind: 'event' }>[],
+  events: readonly OutgoingEvent[],
 ): Promise<readonly NumberedEvent[] | undefined> {
   if (events.length === 0) return [];
   const texts = events.map((event) => JSON.stringify(event.envelope));

@@ -13,8 +13,6 @@ export async function readHead(tx: Tx): Promise<{ readonly epoch: number; readon
 }
 
 export type LedgerGauges = {
-  readonly outboxRows: number;
-  readonly outboxAgeSeconds: number;
   readonly unpublishedEvents: number;
   readonly openLetters: number;
   /** Of these, the ones that bulk replays leave alone. */
@@ -23,20 +21,15 @@ export type LedgerGauges = {
 
 export async function readGauges(tx: Tx): Promise<LedgerGauges> {
   const { rows } = await tx.query<{
-    outbox_rows: number;
-    outbox_age: number | null;
     unpublished: number;
     open_letters: number;
     parked_letters: number;
   }>(
-    `SELECT (SELECT count(*) FROM ledger.outbox)::int4 AS outbox_rows, (SELECT extract(epoch FROM now() - min(created_at))::float8 FROM ledger.outbox) AS outbox_age,
-       (SELECT count(*) FROM ledger.events WHERE position IS NULL)::int4 + (SELECT m.position - p.position FROM ledger.meta m, ledger.published p)::int4 AS unpublished, (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open')::int4 AS open_letters,
+    `SELECT (SELECT count(*) FROM ledger.events WHERE position IS NULL)::int4 + (SELECT m.position - p.position FROM ledger.meta m, ledger.published p)::int4 AS unpublished, (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open')::int4 AS open_letters,
        (SELECT count(*) FROM ledger.dead_letters WHERE status = 'open' AND needs_human)::int4 AS parked_letters`,
   );
   const row = rows[0];
   return {
-    outboxRows: row?.outbox_rows ?? 0,
-    outboxAgeSeconds: row?.outbox_age ?? 0,
     unpublishedEvents: row?.unpublished ?? 0,
     openLetters: row?.open_letters ?? 0,
     parkedLetters: row?.parked_letters ?? 0,

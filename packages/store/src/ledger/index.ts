@@ -24,6 +24,14 @@ export {
   returnLetters,
   setReplaySequence,
 } from './dead-letters-replay.ts';
+export {
+  type DoorbellKey,
+  findLeftDoorbells,
+  findUnnotedTasks,
+  forgetOutbox,
+  noteDoorbells,
+  type StoredDoorbell,
+} from './doorbells.ts';
 export { eraseLetters, eraseObject, findSayingObjects } from './erase-bytes.ts';
 export { eraseOthers, eraseSessions, eraseTask, eraseText, findSayingTasks } from './erase-rows.ts';
 export {
@@ -43,9 +51,8 @@ export {
   tryEventLock,
 } from './events.ts';
 export { countUnaccounted, findReply, type LedgerGauges, readGauges, readHead, saveReply, tick } from './health.ts';
-export { type Loaded, loadForUpdate, PlanCache, readEpoch, upsertPlan } from './load.ts';
+export { type Loaded, loadForUpdate, PlanCache, readEpoch, readStates, upsertPlan } from './load.ts';
 export { findObjectBytes, putObjects, type StoredObject, toObject } from './objects.ts';
-export { findLeftOutbox, removeSent } from './outbox.ts';
 export { type RoleQueue, readQueues } from './queues.ts';
 export {
   answerRepairRequests,
@@ -60,7 +67,7 @@ export {
 } from './reconcile.ts';
 export { findKnown, type RestoreReport, restoreLedger } from './restore.ts';
 export { keyOf, type StoredAggregate, type TaskKey, toPriorityNumber } from './rows.ts';
-export { type Changes, insertTasks, type OutboxCommand, type Refusal, saveChanges } from './save.ts';
+export { type Changes, insertTasks, type Refusal, saveChanges } from './save.ts';
 export {
   type DueSchedule,
   deleteSchedule,

@@ -147,7 +147,8 @@ async function readVersions(tx: Tx, taskSeqs: readonly number[]): Promise<Versio
   return { now: rows[0]?.now_ms ?? 0, own: rows[0]?.own ?? 'none', versions };
 }
 
-async function readStates(
+/** As committed, without a lock; a task whose plan is not in the ledger is left out. */
+export async function readStates(
   tx: Tx,
   epoch: number,
   taskSeqs: readonly number[],

@@ -27,7 +27,7 @@ const END_CLAIMS = `WITH ended AS (
   INSERT INTO ledger.transitions (at, task_seq, tenant_id, step_id, from_state, to_state, trigger, attempt, spent, round, claim_id, worker, code)
   SELECT now(), task_seq, tenant_id, step_id, 'executing', 'pending', 'released', attempt, spent, round, claim_id, worker, 'LEDGER_RESTORED' FROM ended`;
 
-/** Old doorbells carry the old epoch, which no claim may name any more: the ring check writes new ones. */
+/** Old doorbells carry the old epoch, which no claim may name any more: the sweep publishes new ones. */
 const RING_AGAIN = `UPDATE ledger.steps SET doorbell_seq = NULL, due_at = now() WHERE phase = 'dispatched'`;
 
 /** Readers of the stream may have seen these positions already, from the time that was lost: the epoch tells them apart. */

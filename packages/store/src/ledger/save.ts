@@ -1,6 +1,6 @@
-import type { Outgoing, Task, TransitionRecord } from '@cleanslate/domain';
+import type { OutgoingEvent, Task, TransitionRecord } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
-import { toLines, toNumberArray, toTextArray } from './arrays.ts';
+import { toNumberArray, toTextArray } from './arrays.ts';
 import { insertEvents, type NumberedEvent } from './events.ts';
 import { TASK_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toTaskRecord } from './rows.ts';
@@ -16,7 +16,7 @@ export type Changes = {
     readonly tenantId: string;
     readonly at: number;
   })[];
-  readonly outgoing: readonly (Outgoing & { readonly taskSeq: number | null })[];
+  readonly events: readonly OutgoingEvent[];
   readonly refusals: readonly Refusal[];
 };
 
@@ -29,16 +29,6 @@ export type Refusal = {
   readonly claimId: string | null;
   readonly code: string;
   readonly detail: string;
-};
-
-/** A doorbell committed to the outbox, ready to be published by the process that committed it. */
-export type OutboxCommand = {
-  readonly outboxId: number;
-  readonly stream: string;
-  readonly subject: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly messageId: string;
 };
 
 const TASK_COLUMNS = `task_seq int8, tenant_id text, task_id text, idempotency_key text, body_hash text, submit_id text, workflow text, plan_hash text, state text,
@@ -61,8 +51,6 @@ export async function insertTasks(tx: Tx, tasks: readonly Task[]): Promise<Reado
 }
 
 export type Saved = {
-  /** The doorbells, for immediate publishing. */
-  readonly commands: readonly OutboxCommand[];
   /** With their positions; undefined where they are numbered later. */
   readonly events: readonly NumberedEvent[] | undefined;
   /** This transaction, as its rows name it. */
@@ -73,12 +61,8 @@ export type Saved = {
 export async function saveChanges(tx: Tx, changes: Changes): Promise<Saved> {
   // Sent first, so they are done first.
   const hops = writeHops(tx, changes.transitions);
-  const [events, commands, xid] = await Promise.all([
-    insertEvents(
-      tx,
-      changes.outgoing.filter((message) => message.kind === 'event'),
-    ),
-    insertOutbox(tx, changes),
+  const [events, xid] = await Promise.all([
+    insertEvents(tx, changes.events),
     changes.aggregates.length === 0 ? '' : readXid(tx),
     updateTasks(tx, changes.aggregates),
     saveSteps(tx, changes.aggregates),
@@ -86,7 +70,7 @@ export async function saveChanges(tx: Tx, changes: Changes): Promise<Saved> {
     insertRefusals(tx, changes.refusals),
     hops,
   ]);
-  return { commands, events, xid };
+  return { events, xid };
 }
 
 async function readXid(tx: Tx): Promise<string> {
@@ -164,40 +148,4 @@ export async function insertRefusals(tx: Tx, refusals: readonly Refusal[]): Prom
      FROM json_to_recordset($1) AS x("at" float8, "tenantId" text, "taskId" text, "stepId" text, attempt int4, "claimId" text, code text, detail text)`,
     [JSON.stringify(refusals)],
   );
-}
-
-async function insertOutbox(tx: Tx, { outgoing }: Changes): Promise<readonly OutboxCommand[]> {
-  const commands = outgoing.filter((message) => message.kind === 'command');
-  if (commands.length === 0) return [];
-  const bodies = commands.map((command) => JSON.stringify(command.envelope));
-  const { rows } = await tx.query<{ ids: string }>(
-    `WITH written AS (
-       INSERT INTO ledger.outbox (stream, subject, headers, body, message_id, task_seq, step_id, attempt, ring)
-       SELECT 'COMMANDS', * FROM unnest($1::text[], string_to_array($2, E'\n')::json[], string_to_array($3, E'\n'), $4::text[], $5::int8[], $6::text[], $7::int4[], $8::int4[])
-       RETURNING outbox_id, message_id
-     ) SELECT string_agg(outbox_id || ' ' || message_id, E'\n') AS ids FROM written`,
-    [
-      toTextArray(commands.map((command) => command.subject)),
-      toLines(commands.map((command) => JSON.stringify(command.headers))),
-      toLines(bodies),
-      toTextArray(commands.map((command) => command.messageId)),
-      toNumberArray(commands.map((command) => command.taskSeq)),
-      toTextArray(commands.map((command) => command.stepId)),
-      toNumberArray(commands.map((command) => command.attempt)),
-      toNumberArray(commands.map((command) => command.ring)),
-    ],
-  );
-  const ids = new Map<string, number>();
-  for (const line of rows[0]?.ids.split('\n') ?? []) {
-    const space = line.indexOf(' ');
-    ids.set(line.slice(space + 1), Number(line.slice(0, space)));
-  }
-  return commands.map((command, i) => ({
-    outboxId: ids.get(command.messageId) ?? 0,
-    stream: 'COMMANDS',
-    subject: command.subject,
-    headers: command.headers,
-    body: bodies[i] ?? '',
-    messageId: command.messageId,
-  }));
 }

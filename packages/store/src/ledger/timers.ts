@@ -85,17 +85,19 @@ export type DueRing = TaskKey & {
   readonly attempt: number;
   readonly ring: number;
   readonly role: string;
-  /** Where in the stream it hangs; null where that was not noted. */
+  /** Where in the stream it hangs; null where no PubAck is on record: it is published again by then. */
   readonly doorbellSeq: number | null;
-  readonly inOutbox: boolean;
 };
+
+/** Those that are not known to be published are published again meanwhile; their check only keeps them accounted for. */
+const UNPUBLISHED_SECONDS = 20;
 
 /** Doorbells that nobody answered for a while; the caller looks whether the stream still holds them. */
 export async function findDueRings(tx: Tx, limit: number): Promise<readonly DueRing[]> {
-  const { rows } = await tx.query<DueRow & { role: string; in_outbox: boolean }>(
-    `SELECT ${COLUMNS}, s.role, EXISTS (SELECT FROM ledger.outbox o WHERE o.task_seq = s.task_seq AND o.step_id = s.step_id AND o.attempt = s.attempt AND o.ring = s.ring) AS in_outbox
-     FROM ledger.steps s WHERE s.look_at <= now() AND ${PHASE} = 'dispatched' AND s.due_at <= now() ORDER BY s.due_at LIMIT $1`,
-    [limit],
+  const { rows } = await tx.query<DueRow & { role: string }>(
+    `SELECT ${COLUMNS}, s.role FROM ledger.steps s WHERE s.look_at <= now() AND ${PHASE} = 'dispatched'
+       AND s.due_at <= now() - CASE WHEN s.doorbell_seq IS NULL THEN make_interval(secs => $2) ELSE interval '0' END ORDER BY s.due_at LIMIT $1`,
+    [limit, UNPUBLISHED_SECONDS],
   );
   return rows.map((row) => ({
     ...key(row),
@@ -104,7 +106,6 @@ export async function findDueRings(tx: Tx, limit: number): Promise<readonly DueR
     ring: row.ring,
     role: row.role,
     doorbellSeq: row.doorbell_seq,
-    inOutbox: row.in_outbox,
   }));
 }
 

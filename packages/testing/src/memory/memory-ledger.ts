@@ -10,15 +10,14 @@ import {
   isTerminal,
   type LedgerInput,
   type MachineOptions,
-  type Outgoing,
+  type OutgoingCommand,
+  type OutgoingContext,
   type Submission,
+  toDoorbell,
   toOutgoing,
 } from '@cleanslate/domain';
 
 export type DeadLetter = { readonly stepId: string; readonly attempt: number; readonly error: ErrorBody };
-/** Committed, and not yet known to be published. */
-export type OutboxRow = Extract<Outgoing, { kind: 'command' }>;
-
 /** What survives every crash: the task as the pure machine decides it, and what a commit writes beside it. One input is one transaction. */
 export class MemoryLedger {
   #state: Aggregate | undefined;
@@ -29,7 +28,6 @@ export class MemoryLedger {
   readonly refused: string[] = [];
   /** How often a result of each step was taken. */
   readonly effects = new Map<string, number>();
-  outbox: OutboxRow[] = [];
   #ids = 0;
 
   constructor(now: () => number, options: MachineOptions) {
@@ -73,10 +71,17 @@ export class MemoryLedger {
     return true;
   }
 
-  published(row: OutboxRow, seq: number): void {
-    this.outbox = this.outbox.filter((each) => each !== row);
-    const step = this.#state && findStep(this.#state, row.stepId);
-    if (step?.attempt === row.attempt && step.ring === row.ring) this.#change(row.stepId, { doorbellSeq: seq });
+  /** Doorbells that are not known to be published: of each step that was dispatched and whose row names no sequence. */
+  get unpublished(): readonly OutgoingCommand[] {
+    const state = this.#state;
+    const waiting = state?.steps.filter(({ phase, doorbellSeq }) => phase === 'dispatched' && doorbellSeq === null);
+    if (state === undefined || waiting === undefined) return [];
+    return waiting.flatMap(({ stepId }) => toDoorbell(state, stepId, this.#context()));
+  }
+
+  published({ stepId, attempt, ring }: OutgoingCommand, seq: number): void {
+    const step = this.#state && findStep(this.#state, stepId);
+    if (step?.attempt === attempt && step.ring === ring) this.#change(stepId, { doorbellSeq: seq });
   }
 
   /** After an outage nobody is to blame for: leases and the queue's time move by it and one lease. */
@@ -90,7 +95,7 @@ export class MemoryLedger {
   }
 
   /** What a step has at its due times, soonest first. `isGone`: a doorbell's message is no longer in its stream. */
-  dueTimes(isGone: (seq: number | null) => boolean): readonly { readonly at: number; readonly input: LedgerInput }[] {
+  dueTimes(isGone: (seq: number) => boolean): readonly { readonly at: number; readonly input: LedgerInput }[] {
     if (this.#state === undefined || this.isOver) return [];
     const { task, steps } = this.#state;
     const due: { at: number; input: LedgerInput }[] = [{ at: task.deadline, input: { kind: 'deadline_due' } }];
@@ -101,8 +106,7 @@ export class MemoryLedger {
       if (dueAt === null) continue;
       if (phase === 'backing_off') due.push({ at: dueAt, input: { kind: 'backoff_due', stepId } });
       if (phase === 'dispatched') {
-        const rung = this.outbox.every((row) => row.stepId !== stepId);
-        const gone = rung && isGone(doorbellSeq);
+        const gone = doorbellSeq !== null && isGone(doorbellSeq);
         due.push({ at: dueAt, input: { kind: 'ring_due', stepId, attempt, ring, gone } });
       }
       if (phase !== 'executing' || claimId === null || timeoutAt === null) continue;
@@ -126,16 +130,15 @@ export class MemoryLedger {
     this.#state = state;
     for (const change of changes) {
       this.#record(change);
-      for (const outgoing of toOutgoing(change, {
-        time: new Date(this.#now()).toISOString(),
-        newId: () => `message-${++this.#ids}`,
-      })) {
+      for (const outgoing of toOutgoing(change, this.#context()))
         if (outgoing.kind === 'event')
           this.events.push({ ...outgoing.envelope, sequence: String(this.events.length + 1) });
-        if (outgoing.kind === 'command') this.outbox.push(outgoing);
-      }
     }
     return changes;
+  }
+
+  #context(): OutgoingContext {
+    return { time: new Date(this.#now()).toISOString(), newId: () => `message-${++this.#ids}` };
   }
 
   #record({ event, after }: Change): void {

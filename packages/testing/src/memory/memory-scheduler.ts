@@ -6,14 +6,15 @@ import {
   findStep,
   holdsClaim,
   type LedgerInput,
+  type OutgoingCommand,
   type Submission,
 } from '@cleanslate/domain';
-import type { MemoryLedger, OutboxRow } from './memory-ledger.ts';
+import type { MemoryLedger } from './memory-ledger.ts';
 import type { Delivery, MemoryQueue } from './queue.ts';
 import { Process, type World } from './world.ts';
 
 export type ReportMessage = { readonly fence: Fence; readonly report: StepReport };
-export type Doorbell = Pick<OutboxRow, 'envelope' | 'stepId' | 'attempt'>;
+export type Doorbell = Pick<OutgoingCommand, 'envelope' | 'stepId' | 'attempt'>;
 /** `settled`: applied or stale, so that its worker may forget it. */
 export type HeartbeatAnswer = { readonly lost: readonly string[]; readonly settled: readonly string[] };
 
@@ -144,14 +145,14 @@ export class MemoryScheduler extends Process {
   /** Publishes what was committed; without a PubAck again a second later. */
   #relay(): void {
     const { ledger, doorbells } = this.#parts;
-    for (const row of ledger.outbox) {
-      const { envelope, stepId, attempt } = row;
+    for (const doorbell of ledger.unpublished) {
+      const { messageId, envelope, stepId, attempt } = doorbell;
       const seq = this.world.call('scheduler', 'publish doorbell', () =>
-        doorbells.publish(row.messageId, { envelope: clone(envelope), stepId, attempt }),
+        doorbells.publish(messageId, { envelope: clone(envelope), stepId, attempt }),
       );
-      if (seq !== undefined) ledger.published(row, seq);
+      if (seq !== undefined) ledger.published(doorbell, seq);
     }
-    if (ledger.outbox.length > 0)
+    if (ledger.unpublished.length > 0)
       this.world.clock.after(
         AGAIN_MS,
         this.bound(() => this.#relay()),

@@ -26,8 +26,8 @@ export class MemoryQueue<T> {
     return this.#stored.size;
   }
 
-  holds(seq: number | null): boolean {
-    return seq !== null && this.#stored.has(seq);
+  holds(seq: number): boolean {
+    return this.#stored.has(seq);
   }
 
   /** Returns the stream sequence as the PubAck names it; undefined where there is none. */

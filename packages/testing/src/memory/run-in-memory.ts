@@ -133,7 +133,7 @@ export async function runInMemory(workflow: CompiledWorkflow, options: MemoryRun
       cause: error,
     });
   }
-  return toRun(world, ledger, runs, ledger.outbox.length + queues.reduce((sum, queue) => sum + queue.size, 0));
+  return toRun(world, ledger, runs, ledger.unpublished.length + queues.reduce((sum, queue) => sum + queue.size, 0));
 }
 
 const CANCEL: LedgerInput = { kind: 'cancel', reason: 'cancelled by the test' };

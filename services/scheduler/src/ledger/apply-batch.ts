@@ -10,7 +10,6 @@ import {
   insertStepLetters,
   loadForUpdate,
   type NumberedEvent,
-  type OutboxCommand,
   type PlanCache,
   readKnowledgeRevision,
   returnLetters,
@@ -26,7 +25,7 @@ import { admitReady } from './admit-ready.ts';
 import { applyControl, applyFork } from './apply-controls.ts';
 import { applyReplay, findReplayedTask } from './apply-replays.ts';
 import { answerKnown, answerRefused, insertAccepted, planSubmits, type SubmitPlan } from './apply-submits.ts';
-import { Batch } from './batch.ts';
+import { Batch, type Doorbell } from './batch.ts';
 import { fireSchedules } from './fire-schedules.ts';
 import { type Foreseen, foreseeRoom } from './foresee-room.ts';
 import type { InputItem, LedgerItem, LedgerResult } from './items.ts';
@@ -47,7 +46,7 @@ export type LedgerContext = {
 /** A committed batch: a result per item, and what is to be published now. */
 export type AppliedBatch = {
   readonly results: readonly LedgerResult[];
-  readonly commands: readonly OutboxCommand[];
+  readonly doorbells: readonly Doorbell[];
   readonly aborts: Batch['aborts'];
   /** Ready steps were left behind although there may be room: look again at once. */
   readonly waiting: boolean;
@@ -58,7 +57,7 @@ export type AppliedBatch = {
   readonly news: BatchNews;
 };
 
-/** Applies a batch of submits, claims, reports, timers and controls in one transaction: lock, decide, write rows + transitions + outbox, commit. */
+/** Applies a batch of submits, claims, reports, timers and controls in one transaction: lock, decide, write rows + transitions + events, commit. */
 export async function applyBatch(context: LedgerContext, items: readonly LedgerItem[]): Promise<AppliedBatch> {
   try {
     const { learn, ...applied } = await withTransaction(context.database, LEDGER_SCOPE, (tx) =>
@@ -212,14 +211,14 @@ async function save(
   ]);
   // Letters are written one behind the other; all else is on its way by now, and so may the commit be.
   if (batch.letters.length + batch.needlessLetters.length === 0) tx.commit();
-  const [{ commands, events, xid }] = await saved;
+  const [{ events, xid }] = await saved;
   return {
     results,
-    commands,
+    doorbells: batch.doorbells,
     aborts: batch.aborts,
     waiting,
     events: events ?? [],
-    hasEvents: changes.outgoing.some((message) => message.kind === 'event'),
+    hasEvents: changes.events.length > 0,
     hasSettlements: batch.settlements.length > 0,
     news: { changes, accepted: batch.accepted, ended: batch.ended },
     learn: () => states.learn(changes.aggregates, xid),

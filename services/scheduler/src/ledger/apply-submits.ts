@@ -136,8 +136,7 @@ class LostRaceError extends Error {
 
 export function answerKnown(batch: Batch, plan: Extract<SubmitPlan, { kind: 'known' }>): LedgerResult {
   const stored = batch.find(plan.key);
-  if (stored !== undefined)
-    batch.send(toDuplicateAccepted(stored.state, plan.item.submitId, batch.context), stored.taskSeq);
+  if (stored !== undefined) batch.tell(toDuplicateAccepted(stored.state, plan.item.submitId, batch.context));
   return { state: stored?.state, now: batch.now, refused: null };
 }
 
@@ -146,7 +145,7 @@ export function answerRefused(
   item: TaskKey & { readonly submitId: string | null },
   error: ErrorBody,
 ): LedgerResult {
-  batch.send(toRefused(batch.epoch, item.tenantId, item.taskId, item.submitId ?? 'unknown', error, batch.context));
+  batch.tell(toRefused(batch.epoch, item.tenantId, item.taskId, item.submitId ?? 'unknown', error, batch.context));
   batch.refuse(item, error);
   return { state: undefined, now: batch.now, refused: error };
 }

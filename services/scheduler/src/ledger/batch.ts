@@ -8,7 +8,9 @@ import {
   type LedgerInput,
   type MachineOptions,
   type Outgoing,
+  type OutgoingCommand,
   type OutgoingContext,
+  type OutgoingEvent,
   type Step,
   type Task,
   toDoorbell,
@@ -28,6 +30,9 @@ import {
 } from '@cleanslate/store';
 import { toLetterReason } from './letter-reason.ts';
 
+/** Of a step that the batch dispatched or rings for again. */
+export type Doorbell = OutgoingCommand & { readonly taskSeq: number };
+
 type Entry = { before: StoredAggregate | null; after: StoredAggregate };
 
 /** One batch while it is decided: the aggregates as they stand, and everything that is to be written with them. */
@@ -43,10 +48,11 @@ export class Batch {
   /** Letters whose work nothing waits for any more, and why. */
   readonly needlessLetters: { readonly letterId: string; readonly reason: string }[] = [];
   readonly settlements: { taskSeq: number; tenantId: string; taskId: string; body: unknown }[] = [];
+  readonly doorbells: Doorbell[] = [];
   readonly aborts: Extract<Outgoing, { kind: 'abort' }>[] = [];
   readonly #entries = new Map<string, Entry>();
   readonly #transitions: Changes['transitions'][number][] = [];
-  readonly #outgoing: Changes['outgoing'][number][] = [];
+  readonly #events: OutgoingEvent[] = [];
   readonly #refusals: Refusal[] = [];
   /** Whose turn admission gave last, by role. */
   turns: ReadonlyMap<string, string> = new Map();
@@ -104,9 +110,8 @@ export class Batch {
     });
   }
 
-  send(outgoing: Outgoing, taskSeq: number | null = null): void {
-    if (outgoing.kind === 'abort') this.aborts.push(outgoing);
-    else this.#outgoing.push({ ...outgoing, taskSeq });
+  tell(event: OutgoingEvent): void {
+    this.#events.push(event);
   }
 
   refuse(key: TaskKey, error: Pick<ErrorBody, 'code' | 'message'>): void {
@@ -141,7 +146,7 @@ export class Batch {
 
   toChanges(): Changes {
     const aggregates = [...this.#entries.values()].filter((entry) => entry.before !== entry.after);
-    return { aggregates, transitions: this.#transitions, outgoing: this.#outgoing, refusals: this.#refusals };
+    return { aggregates, transitions: this.#transitions, events: this.#events, refusals: this.#refusals };
   }
 
   #apply(entry: Entry, { changes, state }: Decided): void {
@@ -156,7 +161,11 @@ export class Batch {
     const { tenantId, taskId } = after.task;
     const transition = toTransition(change);
     if (transition !== null) this.#transitions.push({ ...transition, taskSeq, tenantId, at: this.now });
-    for (const message of toOutgoing(change, this.context)) this.send(message, taskSeq);
+    for (const message of toOutgoing(change, this.context)) {
+      if (message.kind === 'event') this.tell(message);
+      else if (message.kind === 'command') this.doorbells.push({ ...message, taskSeq });
+      else this.aborts.push(message);
+    }
     if (event.kind === 'step_readied' || (event.kind === 'step_released' && event.dueAt <= this.now)) {
       this.#readied.push({ entry, stepId: event.stepId });
     }

@@ -1,7 +1,7 @@
 import type { Bus } from '@cleanslate/bus';
 import { isAppError } from '@cleanslate/contracts';
 import type { NumberedEvent } from '@cleanslate/store';
-import type { CommandRelay } from '../loops/command-relay.ts';
+import type { DoorbellRelay } from '../loops/doorbell-relay.ts';
 import { type AppliedBatch, applyBatch, type LedgerContext } from './apply-batch.ts';
 import { Batcher, type Lane } from './batcher.ts';
 import type { LedgerItem, LedgerResult } from './items.ts';
@@ -25,14 +25,14 @@ const encoder = new TextEncoder();
 export class Ledger {
   readonly context: LedgerContext;
   readonly #bus: Bus;
-  readonly #relay: CommandRelay;
+  readonly #relay: DoorbellRelay;
   readonly #wakers: Wakers;
   readonly #telemetry: LedgerTelemetry;
   readonly #batcher: Batcher<LedgerItem, LedgerResult>;
 
   constructor(
     context: LedgerContext,
-    parts: { readonly bus: Bus; readonly relay: CommandRelay; readonly telemetry: LedgerTelemetry },
+    parts: { readonly bus: Bus; readonly relay: DoorbellRelay; readonly telemetry: LedgerTelemetry },
     wakers: Wakers,
   ) {
     this.context = context;
@@ -82,7 +82,7 @@ export class Ledger {
 
   /** Publishes what a commit left to publish; also used by admission, which commits batches of its own. */
   sendOn(applied: Omit<AppliedBatch, 'results'>): void {
-    this.#relay.send(applied.commands);
+    this.#relay.send(applied.doorbells);
     for (const abort of applied.aborts) {
       // Lossy on purpose: the next heartbeat's answer says the same.
       if (this.#bus.connected) this.#bus.raw.publish(abort.subject, encoder.encode(JSON.stringify(abort.envelope)));

@@ -13,6 +13,7 @@ import {
 } from '@cleanslate/store';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { DoorbellRelay } from './doorbell-relay.ts';
 import { createStreamGauges } from './stream-gauges.ts';
 
 /** Counting what nothing moves looks at every open task: behind 50,000 of them it takes half a second. It may take one twentieth of the time. */
@@ -24,15 +25,25 @@ export function createGauges(parts: {
   readonly database: Database;
   readonly metrics: Metrics;
   readonly ledger: Ledger;
+  readonly relay: DoorbellRelay;
 }): () => Promise<boolean> {
-  const { bus, database, metrics, ledger } = parts;
+  const { bus, database, metrics, ledger, relay } = parts;
   const unaccounted = metrics.gauge('slate_tasks_unaccounted', 'Tasks that nothing will ever move; must be 0');
   const candidates = metrics.gauge(
     'slate_candidates_unaccounted',
     'Tasks whose candidates nothing will ever decide; must be 0',
   );
   const waiting = metrics.gauge('slate_ledger_waiting', 'Inputs that wait for the next ledger transaction');
-  metrics.onScrape(() => waiting.set(ledger.waiting));
+  const doorbells = metrics.gauge(
+    'slate_outbox_rows',
+    'Committed commands (doorbells) that the broker has not taken for seconds',
+  );
+  const doorbellAge = metrics.gauge('slate_outbox_age_seconds', 'Age of the oldest of them');
+  metrics.onScrape(() => {
+    waiting.set(ledger.waiting);
+    doorbells.set(relay.left.count);
+    doorbellAge.set(relay.left.seconds);
+  });
   const show = createLedgerGauges(metrics);
   const showQueues = createQueueGauges(metrics);
   const lookAtStreams = createStreamGauges(bus, metrics);
@@ -54,14 +65,10 @@ export function createGauges(parts: {
 }
 
 function createLedgerGauges(metrics: Metrics): (gauges: LedgerGauges) => void {
-  const outboxRows = metrics.gauge('slate_outbox_rows', 'Committed messages not yet published');
-  const outboxAge = metrics.gauge('slate_outbox_age_seconds', 'Age of the oldest of them');
   const unpublished = metrics.gauge('slate_events_unpublished', 'Committed events not yet published');
   const openLetters = metrics.gauge('slate_dead_letters_open', 'Dead letters nobody has dealt with');
   const parked = metrics.gauge('slate_dead_letters_parked', 'Open dead letters that bulk replays leave to a person');
   return (gauges) => {
-    outboxRows.set(gauges.outboxRows);
-    outboxAge.set(gauges.outboxAgeSeconds);
     unpublished.set(gauges.unpublishedEvents);
     openLetters.set(gauges.openLetters);
     parked.set(gauges.parkedLetters);

@@ -1,4 +1,11 @@
-import { type Database, forgetCalls, forgetFinished, forgetSessions, withTransaction } from '@cleanslate/store';
+import {
+  type Database,
+  forgetCalls,
+  forgetFinished,
+  forgetOutbox,
+  forgetSessions,
+  withTransaction,
+} from '@cleanslate/store';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 const LIMIT = 500;
@@ -8,5 +15,6 @@ export async function forget(database: Database, retainDays: number): Promise<bo
   const forgotten = await withTransaction(database, LEDGER_SCOPE, (tx) => forgetFinished(tx, retainDays, LIMIT));
   const sessions = await withTransaction(database, LEDGER_SCOPE, (tx) => forgetSessions(tx, LIMIT));
   const calls = await withTransaction(database, LEDGER_SCOPE, (tx) => forgetCalls(tx, LIMIT));
+  await withTransaction(database, LEDGER_SCOPE, forgetOutbox);
   return [sessions, calls, ...Object.values(forgotten)].some((count) => count >= LIMIT);
 }

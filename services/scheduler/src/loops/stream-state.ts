@@ -27,47 +27,24 @@ type ApiAnswer = {
   message?: StoredMessage;
 };
 
-/** Doorbells of one task and role in a work queue: parallel branches, and old rings nobody took. */
-const MAX_LOOKS = 50;
-
 /**
- * True while COMMANDS holds that very doorbell for somebody to hear: at its sequence, else anywhere under its subject. The sequence alone doesn't tell: after a wipe, or in a stream
- * made anew, another message may have it. Throws `BROKER_UNAVAILABLE` where the broker can't say, also while the stream is missing: nothing could be rung then.
+ * True while COMMANDS holds that very doorbell for somebody to hear: at its sequence, which alone doesn't tell: after a wipe, or in a stream made anew, another message may
+ * have it. Throws `BROKER_UNAVAILABLE` where the broker can't say, also while the stream is missing: nothing could be rung then.
  */
 export async function holdsDoorbell(
   bus: Bus,
   attempt: AttemptRef,
-  { role, ring, doorbellSeq }: { readonly role: string; readonly ring: number; readonly doorbellSeq: number | null },
+  { role, ring, doorbellSeq }: { readonly role: string; readonly ring: number; readonly doorbellSeq: number },
 ): Promise<boolean> {
   const wanted = Object.entries(toAttemptHeaders(attempt, ring));
   const subject = subjects.work(role, attempt.tenantId, attempt.taskId);
-  const rings = (message: StoredMessage) => {
-    const found = parseHeaders(message.hdrs ?? '');
-    return message.subject === subject && wanted.every(([name, value]) => found.get(name) === value);
-  };
-  const message = await findRinging(bus, subject, doorbellSeq, rings);
-  if (message === undefined) return false;
+  const message = await findCommand(bus, { seq: doorbellSeq });
+  if (message?.subject !== subject) return false;
+  const found = parseHeaders(message.hdrs ?? '');
+  if (!wanted.every(([name, value]) => found.get(name) === value)) return false;
   if (!(await isStranded(bus, role, message.seq))) return true;
   await ask(bus, '$JS.API.STREAM.MSG.DELETE.COMMANDS', { seq: message.seq, no_erase: true });
   return false;
-}
-
-async function findRinging(
-  bus: Bus,
-  subject: string,
-  sequence: number | null,
-  rings: (message: StoredMessage) => boolean,
-): Promise<StoredMessage | undefined> {
-  if (sequence !== null) {
-    const message = await findCommand(bus, { seq: sequence });
-    return message !== undefined && rings(message) ? message : undefined;
-  }
-  for (let from = 1, looks = 0; looks < MAX_LOOKS; looks++) {
-    const message = await findCommand(bus, { seq: from, next_by_subj: subject });
-    if (message === undefined || rings(message)) return message;
-    from = message.seq + 1;
-  }
-  return undefined;
 }
 
 async function findCommand(bus: Bus, body: unknown): Promise<StoredMessage | undefined> {

@@ -66,10 +66,10 @@ async function settleAll(work: readonly Promise<unknown>[], onFault: OnFault): P
   if (errors[0] !== undefined) onFault(errors[0]);
 }
 
-/** A doorbell still in the outbox will be published; one that is gone from the stream is rung again. */
+/** A doorbell that is not known to be published will be; one that is gone from the stream is rung again. */
 async function checkRing(ledger: Ledger, bus: Bus, due: DueRing): Promise<void> {
-  const { tenantId, taskId, stepId, attempt, ring } = due;
+  const { tenantId, taskId, stepId, attempt, ring, role, doorbellSeq } = due;
   const ref = { epoch: ledger.context.epoch, tenantId, taskId, stepId, attempt };
-  const gone = !due.inOutbox && !(await holdsDoorbell(bus, ref, due));
+  const gone = doorbellSeq !== null && !(await holdsDoorbell(bus, ref, { role, ring, doorbellSeq }));
   await ledger.apply({ kind: 'input', tenantId, taskId, input: { kind: 'ring_due', stepId, attempt, ring, gone } });
 }

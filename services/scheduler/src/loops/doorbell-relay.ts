@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { Publisher } from '@cleanslate/bus';
+import { type AppError, isAppError } from '@cleanslate/contracts';
+import { findStep, toDoorbell } from '@cleanslate/domain';
+import {
+  type DoorbellKey,
+  findLeftDoorbells,
+  findUnnotedTasks,
+  noteDoorbells,
+  readStates,
+  type StoredDoorbell,
+  type Tx,
+  withTransaction,
+} from '@cleanslate/store';
+import { LEDGER_SCOPE, type LedgerContext } from '../ledger/apply-batch.ts';
+import type { Doorbell } from '../ledger/batch.ts';
+import { Loop } from './loop.ts';
+
+/** A doorbell is held in memory for at most this long; then it is the sweep's, which builds it from its step as that is by then. */
+const GIVE_UP_MS = 4_000;
+/** Longer than a doorbell is held, and than its PubAck waits to be noted. */
+const LEFT_AFTER_MS = 5_000;
+const LEFT_LIMIT = 500;
+/** PubAcks are noted in batches this far apart: by then most doorbells are answered, and their steps need no note of where in the stream they hang. */
+const NOTE_MS = 2_000;
+const SWEEP_MS = 2_000;
+/** One that was left is out of the sweep's sight for a while after a ring check. */
+const UNSEEN_MS = 3 * LEFT_AFTER_MS;
+
+export type DoorbellRelayOptions = {
+  readonly context: Pick<LedgerContext, 'database' | 'plans' | 'epoch' | 'options'>;
+  readonly publisher: Publisher;
+  readonly isConnected: () => boolean;
+  /** What the broker will never take; resolves once the ledger knows. */
+  readonly onUnsendable: (doorbell: Doorbell, error: AppError) => Promise<void>;
+  readonly onError: (error: unknown, name: string) => void;
+};
+
+/**
+ * Publishes the doorbells of dispatched steps: those of this process from memory as soon as they are committed, and those that it or another could not publish from their steps. A step whose
+ * row names no stream sequence is a doorbell that is to be published; a repeat has the same message id, and where the broker does not recognize it any more, the claim does.
+ */
+export class DoorbellRelay {
+  readonly #options: DoorbellRelayOptions;
+  readonly #abort = new AbortController();
+  #stored: StoredDoorbell[] = [];
+  /** What the sweep found and no PubAck has come for since: when it did so first, and last. */
+  readonly #left = new Map<string, { readonly since: number; readonly seen: number }>();
+  readonly #noter: Loop;
+  readonly #sweeper: Loop;
+
+  constructor(options: DoorbellRelayOptions) {
+    this.#options = options;
+    const { onError } = options;
+    this.#noter = new Loop({ name: 'doorbell-notes', everyMs: NOTE_MS, run: () => this.#note(), onError });
+    this.#sweeper = new Loop({ name: 'doorbell-sweeper', everyMs: SWEEP_MS, run: () => this.#sweep(), onError });
+  }
+
+  /** How many doorbells the broker has not taken although they are long committed, and how long the oldest of them has been seen so. Seconds. */
+  get left(): { readonly count: number; readonly seconds: number } {
+    const since = Math.min(...[...this.#left.values()].map((each) => each.since));
+    const seconds = this.#left.size === 0 ? 0 : (performance.now() - since + LEFT_AFTER_MS) / 1_000;
+    return { count: this.#left.size, seconds };
+  }
+
+  start(): void {
+    this.#noter.start();
+    this.#sweeper.start();
+  }
+
+  /** Looks at once for what was left: the broker is back. */
+  wake(): void {
+    this.#sweeper.wake();
+  }
+
+  /** Returns at once; their steps are committed. */
+  send(doorbells: readonly Doorbell[]): void {
+    for (const doorbell of doorbells) void this.#publish(doorbell);
+  }
+
+  async stop(): Promise<void> {
+    const swept = this.#sweeper.stop();
+    this.#abort.abort();
+    await swept;
+    await this.#noter.stop();
+    await this.#note().catch((error) => this.#options.onError(error, 'doorbell-notes'));
+  }
+
+  async #publish(doorbell: Doorbell): Promise<void> {
+    const { taskSeq, stepId, attempt, ring, subject, headers, messageId } = doorbell;
+    try {
+      const { seq } = await this.#options.publisher.publish(
+        { stream: 'COMMANDS', subject, headers, messageId, body: Buffer.from(JSON.stringify(doorbell.envelope)) },
+        { signal: this.#abort.signal, giveUpAfterMs: GIVE_UP_MS },
+      );
+      this.#stored.push({ taskSeq, stepId, attempt, ring, streamSequence: seq });
+      if (this.#left.size > 0) this.#left.delete(nameOf(doorbell));
+    } catch (error) {
+      if (isAppError(error) && error.code === 'PAYLOAD_TOO_LARGE') await this.#giveUp(doorbell, error);
+      // An outage: its step stays as it is, and the sweep finds it.
+      else if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE')
+        this.#options.onError(error, 'doorbell-publish');
+    }
+  }
+
+  /** Refused for good: the step ends with a dead letter. */
+  async #giveUp(doorbell: Doorbell, error: AppError): Promise<void> {
+    try {
+      await this.#options.onUnsendable(doorbell, error);
+      this.#left.delete(nameOf(doorbell));
+    } catch (again) {
+      this.#options.onError(again, 'doorbell-unsendable');
+    }
+  }
+
+  async #note(): Promise<boolean> {
+    const stored = this.#stored.splice(0);
+    if (stored.length === 0) return false;
+    try {
+      await withTransaction(
+        this.#options.context.database,
+        { ...LEDGER_SCOPE, relaxedDurability: true },
+        async (tx) => {
+          const unnoted = await findUnnotedTasks(tx);
+          await noteDoorbells(
+            tx,
+            stored.filter(({ taskSeq }) => unnoted.has(taskSeq)),
+          );
+        },
+      );
+    } catch (error) {
+      this.#stored.unshift(...stored);
+      throw error;
+    }
+    return false;
+  }
+
+  /** Ends when they are published or given up, and noted: the next sweep finds none of them again. */
+  async #sweep(): Promise<boolean> {
+    const age = { olderThanMs: LEFT_AFTER_MS, ringCheckMs: this.#options.context.options.ringCheckMs };
+    const { at, doorbells } = await this.#read((tx) => findLeftDoorbells(tx, age, LEFT_LIMIT));
+    this.#see(doorbells);
+    if (doorbells.length === 0 || !this.#options.isConnected()) return false;
+    await Promise.all((await this.#build(doorbells, at)).map((doorbell) => this.#publish(doorbell)));
+    await this.#note();
+    return doorbells.length >= LEFT_LIMIT;
+  }
+
+  #see(doorbells: readonly DoorbellKey[]): void {
+    const now = performance.now();
+    for (const key of doorbells) {
+      const name = nameOf(key);
+      this.#left.set(name, { since: this.#left.get(name)?.since ?? now, seen: now });
+    }
+    for (const [name, { seen }] of this.#left) if (now - seen > UNSEEN_MS) this.#left.delete(name);
+  }
+
+  /** From their rows as they are now. One task that can't be read must not hold up the others. */
+  async #build(keys: readonly DoorbellKey[], at: number): Promise<readonly Doorbell[]> {
+    try {
+      return await this.#read((tx) => buildDoorbells(tx, this.#options.context, keys, at));
+    } catch (error) {
+      if (isAppError(error) && error.code === 'DATABASE_UNAVAILABLE') throw error;
+      const middle = Math.ceil(keys.length / 2);
+      if (keys.length > 1)
+        return [...(await this.#build(keys.slice(0, middle), at)), ...(await this.#build(keys.slice(middle), at))];
+      this.#options.onError(error, 'doorbell-sweeper');
+      return [];
+    }
+  }
+
+  #read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return withTransaction(this.#options.context.database, { ...LEDGER_SCOPE, readOnly: true }, work);
+  }
+}
+
+async function buildDoorbells(
+  tx: Tx,
+  { epoch, plans }: Pick<LedgerContext, 'epoch' | 'plans'>,
+  keys: readonly DoorbellKey[],
+  at: number,
+): Promise<readonly Doorbell[]> {
+  const context = { time: new Date(at).toISOString(), newId: randomUUID };
+  const states = await readStates(tx, epoch, [...new Set(keys.map((key) => key.taskSeq))], plans);
+  const byTask = new Map(states.map(({ taskSeq, state }) => [taskSeq, state]));
+  return keys.flatMap(({ taskSeq, stepId, attempt, ring }) => {
+    const state = byTask.get(taskSeq);
+    if (state === undefined) return [];
+    const step = findStep(state, stepId);
+    const waits = step?.phase === 'dispatched' && step.attempt === attempt && step.ring === ring;
+    return waits ? toDoorbell(state, stepId, context).map((doorbell) => ({ ...doorbell, taskSeq })) : [];
+  });
+}
+
+function nameOf({ taskSeq, stepId, attempt, ring }: DoorbellKey): string {
+  return `${taskSeq}/${stepId}/${attempt}/${ring}`;
+}

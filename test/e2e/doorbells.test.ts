@@ -1,0 +1,140 @@
+import { waitFor } from '@cleanslate/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { adminOf, countMessages, expectConserved } from '../fixtures/conservation.ts';
+import { stepsOf } from '../fixtures/ledger-rows.ts';
+import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+
+// A dispatched step is its own doorbell: whatever became of the process that committed it, it is published, and not again while somebody may still hear it. Killed between commit and
+// publish: scheduler-faults.test.ts.
+
+const SLOTS = 2;
+
+let p: ScriptedPlatform;
+beforeAll(async () => {
+  p = await startScripted({
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    env: { RING_CHECK_MS: '6000' },
+    workerEnv: { SLOTS: String(SLOTS) },
+  });
+});
+afterAll(() => p[Symbol.asyncDispose]());
+
+test('committed while the broker is away for longer than a doorbell is kept in memory: told by the gauge, then published from its step', async () => {
+  const { server } = p.platform.broker;
+  const taskId = await p.submit('soon-retry', { failFirst: 1 });
+  await waitFor('the back-off', async () => (await stepsOf(p.platform, taskId))[0]?.phase === 'backing_off');
+  await server.kill();
+  await waitFor('attempt 2 seen to be left', async () => (await readGauge('slate_outbox_rows')) === 1);
+  expect(await readGauge('slate_outbox_age_seconds')).toBeGreaterThanOrEqual(5);
+  expect(await stepsOf(p.platform, taskId)).toMatchObject([{ phase: 'dispatched', attempt: 2, claim_id: null }]);
+  await server.restart();
+  await waitFor('client and gateway reconnected', async () => (await p.client.task(taskId)).taskId === taskId);
+  expect((await p.client.result(taskId)).state).toBe('completed');
+  expect(p.deeds(taskId).map(({ what, attempt }) => [what, attempt])).toEqual([
+    ['start', 1],
+    ['start', 2],
+    ['effect', 2],
+  ]);
+  await waitFor('nothing left', async () => (await readGauge('slate_outbox_rows')) === 0);
+  expect(await readGauge('slate_outbox_age_seconds')).toBe(0);
+  await expectConserved(p.platform);
+});
+
+test('a PubAck that was not noted: the doorbell is published again under its message id, and the broker tells where the first one hangs', async () => {
+  const worker = p.platform.service('analyzer');
+  await worker.stop();
+  const taskId = await p.submit('one-step', {});
+  const noted = await sequenceOf(taskId);
+  await forgetSequence(taskId);
+  expect(await sequenceOf(taskId)).toBe(noted);
+  expect(await countMessages(p.platform, 'COMMANDS')).toBe(1);
+  await p.startWorker();
+  await expectOneRun(taskId);
+  await expectConserved(p.platform);
+});
+
+describe('where the broker forgets message ids at once', () => {
+  beforeAll(async () => {
+    const manager = await jetstreamManager((await adminOf(p.platform)).raw, { timeout: 30_000 });
+    await manager.streams.update('COMMANDS', { duplicate_window: 100_000_000 });
+  });
+
+  test('doorbells that wait for longer than the sweep does, and past a ring check, are published once', async () => {
+    const before = await lastSequence();
+    const tasks = await Promise.all(Array.from({ length: 6 * SLOTS }, () => p.submit('one-step', { gate: 'flood' })));
+    const waiting = () =>
+      p.sql<{ task_id: string; due_at: Date }>(
+        `SELECT task_id, due_at FROM ledger.steps s JOIN ledger.tasks USING (task_seq) WHERE phase = 'dispatched' AND task_id = ANY($1)`,
+        [tasks],
+      );
+    const first = await waitFor('slots full, and as many rung for', async () => {
+      const rows = await waiting();
+      return rows.length === SLOTS && rows;
+    });
+    await waitFor('their ring checks', async () => {
+      const now = new Map((await waiting()).map((row) => [row.task_id, row.due_at.getTime()]));
+      return first.every(({ task_id, due_at }) => (now.get(task_id) ?? 0) > due_at.getTime());
+    });
+    p.openGate('flood');
+    for (const taskId of tasks) await expectOneRun(taskId);
+    expect((await lastSequence()) - before).toBe(tasks.length);
+    await expectConserved(p.platform);
+  });
+
+  test('a PubAck that was not noted: a second doorbell hangs beside the first, and the claim lets one run', async () => {
+    const worker = p.platform.service('analyzer');
+    await worker.stop();
+    const taskId = await p.submit('one-step', {});
+    const noted = await sequenceOf(taskId);
+    await waitFor('a second one', async () => {
+      await forgetSequence(taskId);
+      return (await sequenceOf(taskId)) > noted;
+    });
+    expect(await countMessages(p.platform, 'COMMANDS')).toBe(2);
+    await p.startWorker();
+    await expectOneRun(taskId);
+    await expectConserved(p.platform);
+  });
+});
+
+async function sequenceOf(taskId: string): Promise<number> {
+  return await waitFor('the sequence on record', async () => {
+    const rows = await p.sql<{ seq: number | null }>(
+      'SELECT doorbell_seq::int4 AS seq FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE task_id = $1',
+      [taskId],
+    );
+    return rows[0]?.seq ?? false;
+  });
+}
+
+/** As though it had been rung for long ago, and its PubAck had not been noted. */
+async function forgetSequence(taskId: string): Promise<void> {
+  await p.sql(
+    'UPDATE ledger.steps s SET doorbell_seq = NULL, due_at = now() FROM ledger.tasks t WHERE t.task_seq = s.task_seq AND task_id = $1',
+    [taskId],
+  );
+}
+
+async function expectOneRun(taskId: string): Promise<void> {
+  expect((await p.client.result(taskId)).state).toBe('completed');
+  expect(p.deeds(taskId).map(({ what, attempt }) => [what, attempt])).toEqual([
+    ['start', 1],
+    ['effect', 1],
+  ]);
+}
+
+/** Of the stream: how many doorbells it ever took. */
+async function lastSequence(): Promise<number> {
+  const { raw } = await adminOf(p.platform);
+  const reply = await raw.request('$JS.API.STREAM.INFO.COMMANDS', '', { timeout: 10_000 });
+  return reply.json<{ state: { last_seq: number } }>().state.last_seq;
+}
+
+async function readGauge(name: string): Promise<number> {
+  const response = await fetch(`${p.platform.service('scheduler').healthUrl}/metrics`);
+  const line = (await response.text())
+    .split('\n')
+    .find((each) => each.startsWith(`${name}{`) || each.startsWith(`${name} `));
+  return Number(line?.split(' ').at(-1));
+}
