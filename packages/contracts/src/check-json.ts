@@ -151,11 +151,8 @@ function oneOf(values: readonly unknown[]): Accepts {
   return (value) => set.has(value);
 }
 
-function every(all: readonly Accepts[]): Accepts {
-  const [first, second] = all;
-  if (first !== undefined && second === undefined) return first;
-  if (first !== undefined && second !== undefined && all.length === 2) return (value) => first(value) && second(value);
-  return (value) => all.every((accepts) => accepts(value));
+function every([first, ...rest]: readonly [Accepts, ...Accepts[]]): Accepts {
+  return rest.reduce((before, accepts) => (value) => before(value) && accepts(value), first);
 }
 
 function allOf<T>(items: readonly (T | undefined)[]): T[] | undefined {

@@ -49,13 +49,18 @@ const TAILS: ReadonlyMap<string, readonly (keyof SubjectIds | '-')[]> = new Map(
  */
 export function parseSubject(subject: string): SubjectIds | undefined {
   const tokens = subject.split('.');
-  const headLength = tokens[0] === 'cmd' || tokens[0] === 'evt' ? 2 : 1;
-  const names = TAILS.get(tokens.slice(0, headLength).join('.'));
-  const values = tokens.slice(headLength);
-  if (names === undefined || values.length !== names.length) return undefined;
-  if (!values.every((value) => TOKEN_PATTERN.test(value))) return undefined;
+  const [first = '', second = ''] = tokens;
+  const head = first === 'cmd' || first === 'evt' ? `${first}.${second}` : first;
+  const names = TAILS.get(head);
+  const from = head === first ? 1 : 2;
+  if (names?.length !== tokens.length - from) return undefined;
   const ids: SubjectIds = { tenantId: '' };
-  for (const [index, name] of names.entries()) if (name !== '-') ids[name] = values[index] ?? '';
+  for (let n = 0; n < names.length; n++) {
+    const value = tokens[from + n] ?? '';
+    const name = names[n] ?? '-';
+    if (!TOKEN_PATTERN.test(value)) return undefined;
+    if (name !== '-') ids[name] = value;
+  }
   return ids;
 }
 

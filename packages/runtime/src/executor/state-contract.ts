@@ -95,7 +95,7 @@ export function findOpenKeys(json: JsonSchema): ReadonlySet<string> {
 
 /** The first forbidden key in a value, as a path; records and unions are open to names that no schema shows. */
 export function findForbiddenName(value: object, what: string, open: ReadonlySet<string>): string | undefined {
-  const closed = Object.fromEntries(Object.entries(value).filter(([key]) => !open.has(key)));
+  const closed = open.size === 0 ? value : Object.fromEntries(Object.entries(value).filter(([key]) => !open.has(key)));
   const path = findForbiddenKey(closed);
   return path === null ? undefined : `${what}.${path}`;
 }

@@ -1,6 +1,6 @@
 import { type Bus, connectBus } from '@cleanslate/bus';
 import type { Principal } from '@cleanslate/contracts';
-import { awaitDatabase, type Database, type DatabaseOptions, type DatabaseRole, openDatabase } from '@cleanslate/store';
+import type { Database, DatabaseOptions, DatabaseRole } from '@cleanslate/store';
 import type { z } from 'zod';
 import type { baseConfig } from '../config/config.ts';
 import { busOptions } from './bus-options.ts';
@@ -36,6 +36,8 @@ export async function openServiceDatabase(
   options: Omit<DatabaseOptions, 'url' | 'onConnectionError'>,
 ): Promise<Database> {
   const { config, logger, metrics, onWait } = context;
+  // A worker without a database does without the store, and its driver: 4 MB.
+  const { awaitDatabase, openDatabase } = await import('@cleanslate/store');
   const database = openDatabase({
     url: config.DATABASE_URL,
     ...options,

@@ -1,7 +1,7 @@
 import { AppError } from '@cleanslate/contracts';
 import type { CompiledWorkflow } from '@cleanslate/domain';
 import { createModel } from '@cleanslate/llm';
-import { DATABASE_ROLES, type Database, type DatabaseRole, withTransaction } from '@cleanslate/store';
+import type { Database, DatabaseRole } from '@cleanslate/store';
 import type { z } from 'zod';
 import { databaseConfig, wholeNumber, workerConfig } from '../config/config.ts';
 import type { Executor } from '../executor/executor.ts';
@@ -62,7 +62,8 @@ export async function runReadingWorkerService<C extends typeof readingWorkerConf
   readonly executors: (database: Database, parts: WorkerParts<C>) => readonly Executor[] | Promise<readonly Executor[]>;
 }): Promise<void> {
   const { role, env, executors } = definition;
-  const databaseRole = definition.databaseRole ?? toDatabaseRole(role);
+  const { DATABASE_ROLES, withTransaction } = await import('@cleanslate/store');
+  const databaseRole = definition.databaseRole ?? toDatabaseRole(role, DATABASE_ROLES);
   await runService({
     name: role,
     config: definition.config ?? readingWorkerConfig,
@@ -123,8 +124,8 @@ async function startRole(
   };
 }
 
-function toDatabaseRole(role: string): DatabaseRole {
-  const found = DATABASE_ROLES.find((each) => each === `cleanslate_${role}`);
+function toDatabaseRole(role: string, roles: readonly DatabaseRole[]): DatabaseRole {
+  const found = roles.find((each) => each === `cleanslate_${role}`);
   if (found !== undefined) return found;
-  throw new AppError('CONFIGURATION', `there is no database role for ${role}: only ${DATABASE_ROLES.join(', ')} exist`);
+  throw new AppError('CONFIGURATION', `there is no database role for ${role}: only ${roles.join(', ')} exist`);
 }
