@@ -1,8 +1,11 @@
+import { defineWorkflow } from '@cleanslate/domain';
 import { waitFor } from '@cleanslate/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { z } from 'zod';
 import { adminOf, countMessages, expectConserved } from '../fixtures/conservation.ts';
 import { stepsOf } from '../fixtures/ledger-rows.ts';
+import { Script } from '../fixtures/script.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
 
 // A dispatched step is its own doorbell: whatever became of the process that committed it, it is published, and not again while somebody may still hear it. Killed between commit and
@@ -10,11 +13,26 @@ import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platf
 
 const SLOTS = 2;
 
+const part = {
+  ...{ role: 'analyzer', executor: 'scripted/work', after: [] },
+  input: { script: 'input.script', feedback: 'feedback' },
+};
+const PARTS = Array.from({ length: 36 }, (_, i) => `part${i}`);
+/** Each output stays below what becomes an object; all of them, as the last step's input, fit no message. */
+const TOO_MUCH = defineWorkflow({
+  ...{ name: 'too-much', input: z.strictObject({ script: Script }), result: 'steps.all.output' },
+  steps: {
+    ...Object.fromEntries(PARTS.map((name) => [name, part])),
+    all: { ...part, after: PARTS, input: Object.fromEntries(PARTS.map((name) => [name, `steps.${name}.output`])) },
+  },
+});
+
 let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
     postgresAdminUrl: inject('postgresAdminUrl'),
     env: { RING_CHECK_MS: '6000' },
+    workflows: [TOO_MUCH],
     workerEnv: { SLOTS: String(SLOTS) },
   });
 });
@@ -51,6 +69,15 @@ test('a PubAck that was not noted: the doorbell is published again under its mes
   expect(await countMessages(p.platform, 'COMMANDS')).toBe(1);
   await p.startWorker();
   await expectOneRun(taskId);
+  await expectConserved(p.platform);
+});
+
+test('a doorbell that fits no message ends its step with a letter', async () => {
+  const taskId = await p.submit('too-much', { bytes: 250_000 });
+  expect(await p.client.result(taskId)).toMatchObject({ state: 'failed', error: { code: 'PAYLOAD_TOO_LARGE' } });
+  expect(await p.sql('SELECT step_id, attempt, reason FROM ledger.dead_letters')).toEqual([
+    { step_id: 'all', attempt: 1, reason: 'PAYLOAD_TOO_LARGE' },
+  ]);
   await expectConserved(p.platform);
 });
 

@@ -48,4 +48,24 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
     },
     240_000,
   );
+
+  test('an old scheduler beside a new one, and the new one alone: every task completes, each step in one attempt', async () => {
+    for (const service of platform.services.filter(({ name, exit }) => name !== 'gateway' && exit === undefined))
+      expect(await service.stop(60_000)).toEqual({ code: 0, signal: null });
+    const [old] = await Promise.all([
+      platform.start('scheduler', {}, previous.entryOf('scheduler')),
+      platform.start('scheduler'),
+      ...ROLES.map((role) => platform.start(role)),
+    ]);
+    const client = await platform.client();
+    const submit = () =>
+      Promise.all(Array.from({ length: TASKS }, () => client.submit({ workflow: 'noop', input: {} })));
+    const both = await submit();
+    for (const { taskId } of both) expect((await client.result(taskId)).state).toBe('completed');
+    const last = await submit();
+    expect(await old?.stop(60_000)).toEqual({ code: 0, signal: null });
+    for (const { taskId } of last) expect((await client.result(taskId)).state).toBe('completed');
+    expect(await platform.database.sql('SELECT FROM ledger.steps WHERE attempt <> 1 OR spent > 1')).toEqual([]);
+    await expectConserved(platform);
+  }, 240_000);
 });
