@@ -80,6 +80,15 @@ const parseInt8 = (text: string): number => {
   return value;
 };
 
+const TIMESTAMPTZ_OID = 1184;
+const parseAnyTime: (text: string) => Date = pg.types.getTypeParser(TIMESTAMPTZ_OID);
+
+/** `2026-11-30 14:00:00.123+00`, as nearly all times come, is taken by the engine's own reader: the driver's regular expression makes a list of ten strings of each. */
+function parseTime(text: string): Date {
+  if (text[10] !== ' ' || !text.endsWith('+00')) return parseAnyTime(text);
+  return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`);
+}
+
 /**
  * Every query of a service finds its rows by an index, and statements are planned once per connection, mostly while tables are still small: without this the plan that
  * is kept scans them, and costs grow with every finished task. (Measured: the ledger's loads and updates 2–4 × faster after a thousand tasks.)
@@ -99,6 +108,7 @@ function toSettings({ bitmapScans, planOnce, stallMs }: DatabaseOptions): string
 export function openDatabase(options: DatabaseOptions): Database {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8_OID, parseInt8);
+  types.setTypeParser(TIMESTAMPTZ_OID, parseTime);
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,

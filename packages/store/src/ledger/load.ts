@@ -14,6 +14,9 @@ import {
 import type { StateCache } from './state-cache.ts';
 import { BY_TASK_ID } from './submits.ts';
 
+/** A task, by its key in the tables where that is known. */
+export type LoadKey = TaskKey & { readonly taskSeq?: number };
+
 export type LoadOptions = {
   /** Leave out tasks that another transaction holds, instead of waiting: for those that join a batch late, out of id order. */
   readonly skipLocked?: boolean;
@@ -55,7 +58,7 @@ export class PlanCache {
 export async function loadForUpdate(
   tx: Tx,
   epoch: number,
-  keys: readonly TaskKey[],
+  keys: readonly LoadKey[],
   plans: PlanCache,
   options: LoadOptions = {},
 ): Promise<Loaded> {
@@ -79,11 +82,11 @@ export async function loadForUpdate(
 }
 
 /** All in one order, whoever knows them by which key: two batches must not wait for each other. */
-async function lockTasks(tx: Tx, keys: readonly TaskKey[], options: LoadOptions): Promise<Versions> {
+async function lockTasks(tx: Tx, keys: readonly LoadKey[], options: LoadOptions): Promise<Versions> {
   const known = new Map<number, TaskKey>();
   const unknown = new Map<string, TaskKey>();
   for (const key of keys) {
-    const seq = options.cache?.findSeq(keyOf(key));
+    const seq = key.taskSeq ?? options.cache?.findSeq(keyOf(key));
     if (seq === undefined) unknown.set(keyOf(key), key);
     else known.set(seq, key);
   }
