@@ -73,7 +73,7 @@ export async function removeRole(adminUrl: string, role: string): Promise<Remove
 async function countWaiting(client: pg.Client, role: string): Promise<number> {
   const { rows } = await client.query<{ waiting: string }>(
     `SELECT count(*) AS waiting FROM ledger.steps
-     WHERE role = $1 AND phase IN ('ready', 'dispatched', 'executing', 'backing_off')`,
+     WHERE role = $1 AND phase IN ('ready', 'dispatched', 'executing', 'backing_off') AND look_at IS NOT NULL`,
     [role],
   );
   return Number(rows[0]?.waiting ?? 0);

@@ -33,9 +33,9 @@ export type Overview = {
 
 /** The whole platform at this moment, as an administrator sees it. */
 export async function readOverview({ pool }: Pick<Database, 'pool'>): Promise<Overview> {
-  // One half for each partial index.
+  // One half for each partial index; whatever is in motion has a time at which it is looked at.
   const active = `SELECT role, tenant_id, phase, ready_at FROM ledger.steps WHERE phase = 'ready'
-    UNION ALL SELECT role, tenant_id, phase, NULL FROM ledger.steps WHERE phase IN ('dispatched', 'executing', 'backing_off')`;
+    UNION ALL SELECT role, tenant_id, phase, NULL FROM ledger.steps WHERE phase IN ('dispatched', 'executing', 'backing_off') AND look_at IS NOT NULL`;
   const [roles, tenants, totals] = await Promise.all([
     pool.query<RoleLoad>(
       `WITH load AS (

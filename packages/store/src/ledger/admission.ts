@@ -1,5 +1,5 @@
 import type { Tx } from '../database.ts';
-import { PHASE, STEP_OF_X } from './one-plan.ts';
+import { STEP_OF_X } from './one-plan.ts';
 import type { TaskKey } from './rows.ts';
 
 /** Steps of one tenant and workflow that may go to one role. */
@@ -99,8 +99,9 @@ const LOOKS = 1_000;
 export async function setNextLooks(tx: Tx): Promise<void> {
   await tx.query(
     `UPDATE ledger.steps s SET due_at = now() + make_interval(secs => $1::float8 / 1000)
-     FROM (SELECT task_seq, step_id FROM ledger.steps s WHERE look_at <= now() AND ${PHASE} = 'ready' AND due_at <= now() ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED) x
+     FROM (SELECT task_seq, step_id FROM ledger.steps WHERE look_at <= now() AND phase = $3 AND due_at <= now() ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED) x
      WHERE ${STEP_OF_X}`,
-    [LOOK_AGAIN_MS, LOOKS],
+    // As a parameter: it must not lead to the index of ready steps.
+    [LOOK_AGAIN_MS, LOOKS, 'ready'],
   );
 }

@@ -9,5 +9,5 @@
 export const STEP_OF_X = 's.task_seq = ANY (ARRAY[x.task_seq]) AND s.step_id = x.step_id';
 export const TASK_OF_X = 't.task_seq = ANY (ARRAY[x.task_seq])';
 
-/** The phase of step `s` as a condition that leads to no index of a phase: for steps that are found by their key or due time. */
+/** The phase of step `s` as a condition that leads to no index of phases: for steps that are found by their key. */
 export const PHASE = `(s.phase || '')`;

@@ -11,6 +11,7 @@ import {
   type ValueOf,
 } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
+import { PHASE } from './one-plan.ts';
 
 type Write = RequestOf<typeof SessionWrite>;
 
@@ -45,7 +46,7 @@ async function requireClaim(tx: Tx, fence: Fence, lock: 'lock' | 'look'): Promis
     // Rounds repeat the plan's own steps only. Others of the same key (grown, for evidence, to undo one) stand beside it, and say each their own.
     `SELECT t.created_at, CASE WHEN s.purpose = 'work' THEN s.plan_key ELSE s.step_id END AS spoken_as
      FROM ledger.tasks t JOIN ledger.steps s USING (task_seq)
-     WHERE t.tenant_id = $1 AND t.task_id = $2 AND s.step_id = $3 AND s.attempt = $4 AND s.claim_id = $5 AND s.phase = 'executing'
+     WHERE t.tenant_id = $1 AND t.task_id = $2 AND s.step_id = $3 AND s.attempt = $4 AND s.claim_id = $5 AND ${PHASE} = 'executing'
        AND (SELECT epoch FROM ledger.meta) = $6 ${lock === 'lock' ? 'FOR SHARE OF s' : ''}`,
     [tenantId, taskId, stepId, attempt, claimId, epoch],
   );

@@ -1,6 +1,5 @@
 import type { LedgerInput } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
-import { PHASE } from './one-plan.ts';
 import type { TaskKey } from './rows.ts';
 
 export type DueInput = TaskKey & { readonly input: LedgerInput };
@@ -25,10 +24,10 @@ const FRESH_TICK = `EXISTS (SELECT FROM ledger.ticks WHERE at > now() - interval
 
 /** Back-offs that are over, queue times that ran out, task deadlines, gates that nobody decided on: what the clock alone decides. Oldest first, at most `limit` of each. */
 export async function findDueInputs(tx: Tx, limit: number): Promise<readonly DueInput[]> {
-  const backoffs = await due(tx, `${PHASE} = 'backing_off' AND s.due_at <= now()`, 's.due_at', limit);
+  const backoffs = await due(tx, `s.phase = 'backing_off' AND s.due_at <= now()`, 's.due_at', limit);
   const queues = await due(
     tx,
-    `${PHASE} IN ('ready', 'dispatched', 'backing_off') AND s.queue_expires_at <= now() AND ${FRESH_TICK}`,
+    `s.phase IN ('ready', 'dispatched', 'backing_off') AND s.queue_expires_at <= now() AND ${FRESH_TICK}`,
     's.queue_expires_at',
     limit,
   );
@@ -61,10 +60,10 @@ export async function findDueInputs(tx: Tx, limit: number): Promise<readonly Due
  * outage: the first tick after it moves them.
  */
 export async function findDueClaims(tx: Tx, limit: number): Promise<readonly DueInput[]> {
-  const leases = await due(tx, `${PHASE} = 'executing' AND s.due_at <= now() AND ${FRESH_TICK}`, 's.due_at', limit);
+  const leases = await due(tx, `s.phase = 'executing' AND s.due_at <= now() AND ${FRESH_TICK}`, 's.due_at', limit);
   const timeouts = await due(
     tx,
-    `${PHASE} = 'executing' AND s.timeout_at <= now() AND ${FRESH_TICK}`,
+    `s.phase = 'executing' AND s.timeout_at <= now() AND ${FRESH_TICK}`,
     's.timeout_at',
     limit,
   );
@@ -95,7 +94,7 @@ const UNPUBLISHED_SECONDS = 20;
 /** Doorbells that nobody answered for a while; the caller looks whether the stream still holds them. */
 export async function findDueRings(tx: Tx, limit: number): Promise<readonly DueRing[]> {
   const { rows } = await tx.query<DueRow & { role: string }>(
-    `SELECT ${COLUMNS}, s.role FROM ledger.steps s WHERE s.look_at <= now() AND ${PHASE} = 'dispatched'
+    `SELECT ${COLUMNS}, s.role FROM ledger.steps s WHERE s.look_at <= now() AND s.phase = 'dispatched'
        AND s.due_at <= now() - CASE WHEN s.doorbell_seq IS NULL THEN make_interval(secs => $2) ELSE interval '0' END ORDER BY s.due_at LIMIT $1`,
     [limit, UNPUBLISHED_SECONDS],
   );

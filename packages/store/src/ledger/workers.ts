@@ -70,7 +70,7 @@ async function extendLeases(
        SELECT k.n, s.task_seq, s.step_id, k.epoch = $7 AND s.phase = 'executing' AND s.attempt = k.attempt AND s.claim_id = k.claim_id AS holds,
          t.error->>'code' = 'CANCELLED' AS cancelled
        FROM asked k CROSS JOIN LATERAL (SELECT t.task_seq, t.error FROM ledger.tasks t WHERE ${BY_TASK_ID}) t
-       JOIN ledger.steps s ON s.task_seq = ANY (ARRAY[t.task_seq]) AND s.step_id = k.step_id
+       CROSS JOIN LATERAL (SELECT * FROM ledger.steps s WHERE s.task_seq = t.task_seq AND s.step_id = k.step_id LIMIT 1) s
      ), locked AS (
        SELECT s.task_seq, s.step_id FROM ledger.steps s JOIN known x ON ${STEP_OF_X} WHERE x.holds AND s.due_at < now() + make_interval(secs => $8::float8 / 1000 * CASE WHEN s.beaten THEN 0.7 ELSE 0.95 END)
        FOR UPDATE OF s SKIP LOCKED
