@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -19,6 +19,9 @@ export type HealthServerOptions = {
 };
 
 export type HealthServer = { readonly port: number; close(): Promise<void> };
+
+/** Not by an import: that makes all exports of the module, `WebSocket` among them, and so loads the engine's HTTP client: 1.5 MB that each service would hold for nothing. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 const CHECK_TIMEOUT_MS = 2_000;
 
