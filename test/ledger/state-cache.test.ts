@@ -1,4 +1,12 @@
-import { accept, type Decided, decide, defineWorkflow, type LedgerInput, toTransition } from '@cleanslate/domain';
+import {
+  type Aggregate,
+  accept,
+  type Decided,
+  decide,
+  defineWorkflow,
+  type LedgerInput,
+  toTransition,
+} from '@cleanslate/domain';
 import {
   type Changes,
   type Database,
@@ -208,22 +216,8 @@ test('a task that was deleted and taken in anew under the same id is the new one
   expect(kept.stored.taskSeq).toBeGreaterThan(old);
 });
 
-test('a task that waits for its first turn is not kept: a flood of them would push out those that are worked on', async () => {
-  const story = await startStory();
-  const isKept = async () => {
-    const { taskSeq, version = '' } = (await story.both()).kept.stored;
-    return story.cache.find(taskSeq, version) !== undefined;
-  };
-  expect(await isKept()).toBe(false);
-  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
-  expect(await isKept()).toBe(true);
-  await story.apply(toInputs(story.key.taskId, 'cancel', 'a', 1));
-  expect(await isKept()).toBe(false);
-});
-
 test('after an outage nothing is kept: the server may give out the numbers of lost transactions again', async () => {
   const story = await startStory();
-  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
   const { kept } = await story.both();
   const { taskSeq, version = '' } = kept.stored;
   expect(story.cache.find(taskSeq, version)).toBeDefined();
@@ -234,7 +228,6 @@ test('after an outage nothing is kept: the server may give out the numbers of lo
 
 test('of a transaction that was rolled back nothing is kept', async () => {
   const story = await startStory();
-  await story.apply(toInputs(story.key.taskId, 'dispatch', 'a', 1));
   const before = await story.both();
   await expect(
     commit(async (tx) => {
@@ -245,4 +238,47 @@ test('of a transaction that was rolled back nothing is kept', async () => {
     }),
   ).rejects.toThrow('rolled back');
   expect((await story.both()).kept.stored.state).toBe(before.kept.stored.state);
+});
+
+function toState(taskSeq: number, state: Aggregate['task']['state'], text = ''): Aggregate {
+  const pin = { validAt: new Date(0).toISOString(), revision: 0 };
+  const submission = { tenantId: 'acme', taskId: `kept-${taskSeq}`, submitId: 's', bodyHash: 'h', planHash, plan, pin };
+  const submit = { workflow: plan.workflow, input: { text } };
+  const accepted = accept(EPOCH, { ...submission, submit, traceparent: null }, 0, OPTIONS).state;
+  return { ...accepted, task: { ...accepted.task, state } };
+}
+
+function fill(cache: StateCache, from: number, count: number, state: Aggregate['task']['state']): number[] {
+  const seqs = Array.from({ length: count }, (_, i) => from + i);
+  for (const seq of seqs) cache.keep(seq, toState(seq, state), 'v');
+  return seqs;
+}
+
+test('tasks that wait for their first turn are kept as long as there is room, and never push out one that was begun', () => {
+  const cache = new StateCache();
+  const begun = fill(cache, 1, 600, 'executing');
+  const waiting = fill(cache, 601, 600, 'pending');
+  expect(begun.every((seq) => cache.find(seq, 'v') !== undefined)).toBe(true);
+  // First come: they start first.
+  expect(waiting.filter((seq) => cache.find(seq, 'v') !== undefined)).toEqual(waiting.slice(0, 400));
+  const late = fill(cache, 1_201, 600, 'executing');
+  expect([...begun, ...late].every((seq) => cache.find(seq, 'v') !== undefined)).toBe(true);
+});
+
+test('what ended, and what is large, is kept no longer', () => {
+  const cache = new StateCache();
+  fill(cache, 1, 3, 'executing');
+  cache.keep(1, toState(1, 'completed'), 'v');
+  cache.keep(2, toState(2, 'failed'), 'v');
+  cache.keep(3, toState(3, 'executing', 'x'.repeat(16_001)), 'v');
+  expect([1, 2, 3].map((seq) => cache.find(seq, 'v'))).toEqual([undefined, undefined, undefined]);
+  expect([1, 2, 3].map((seq) => cache.findSeq(`acme/kept-${seq}`))).toEqual([undefined, undefined, undefined]);
+});
+
+test('beyond its bound the one that has been kept longest goes', () => {
+  const cache = new StateCache();
+  fill(cache, 1, 2_001, 'awaiting_validation');
+  expect(cache.find(1, 'v')).toBeUndefined();
+  expect(cache.find(2, 'v')).toBeDefined();
+  expect(cache.find(2_001, 'v')).toBeDefined();
 });

@@ -3,6 +3,8 @@ import { keyOf, type StoredAggregate } from './rows.ts';
 
 /** Tasks kept at most, and how large one may be (characters of input and outputs): far more than are in motion at full load, a few tens of MB at worst. */
 const MAX_TASKS = 2_000;
+/** A task that waits for its first turn is kept only while so few are: those of a flood would push each other out before their turn comes. */
+const MAX_BESIDE_WAITING = 1_000;
 const MAX_SIZE = 16_000;
 
 /**
@@ -34,14 +36,14 @@ export class StateCache {
   /** After the commit of transaction `xid`: what it changed. */
   learn(changes: readonly { readonly before: StoredAggregate | null; readonly after: StoredAggregate }[], xid: string) {
     for (const { before, after } of changes) {
-      if (isInMotion(after.state)) this.keep(after.taskSeq, after.state, toVersion(before, after.state, xid));
+      if (this.#isWorthIt(after.state)) this.keep(after.taskSeq, after.state, toVersion(before, after.state, xid));
       else this.forget(after.taskSeq);
     }
   }
 
   /** What the rows of this version say; read under the lock, or written by a transaction that is committed. */
   keep(taskSeq: number, state: Aggregate, version: string): void {
-    if (!isInMotion(state) || !isSmall(state)) return this.forget(taskSeq);
+    if (!this.#isWorthIt(state) || !isSmall(state)) return this.forget(taskSeq);
     const kept = this.#kept.get(taskSeq);
     if (kept !== undefined) {
       kept.version = version;
@@ -55,6 +57,11 @@ export class StateCache {
       if (this.#kept.size <= MAX_TASKS) break;
       this.forget(oldest);
     }
+  }
+
+  #isWorthIt({ task: { state } }: Aggregate): boolean {
+    if (state === 'pending') return this.#kept.size < MAX_BESIDE_WAITING;
+    return state !== 'completed' && state !== 'failed';
   }
 
   /** A server that crashed or was failed over from may give out again the number of a transaction it lost: no version says anything then. */
@@ -77,11 +84,6 @@ function toVersion(before: StoredAggregate | null, state: Aggregate, xid: string
   const old = steps.split(',');
   const taskXid = before !== null && before.state.task === state.task ? task : xid;
   return `${taskXid}|${state.steps.map((step, i) => (before?.state.steps[i] === step ? old[i] : xid)).join(',')}`;
-}
-
-/** Begun and not ended. The many that wait in line of a flood would only push the others out: they are read when their turn comes. */
-function isInMotion({ task: { state } }: Aggregate): boolean {
-  return state === 'executing' || state === 'awaiting_validation';
 }
 
 function isSmall({ task, steps }: Aggregate): boolean {
