@@ -31,7 +31,11 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   // A worker thread that is started by the name of its source file.
-  outputOptions: { entryFileNames: ({ name }) => (name === 'extract-main' ? 'extract-main.ts' : '[name].mjs') },
+  outputOptions: {
+    entryFileNames: ({ name }) => (name === 'extract-main' ? 'extract-main.ts' : '[name].mjs'),
+    // A part that some services load on demand must not come to lie in the file of another one: that would start it as well.
+    advancedChunks: { groups: [{ name: 'store', test: /packages\/store\// }] },
+  },
   // What is read from beside the code: bundled code lies in one folder.
   copy: [{ from: at('services/gateway/src/page/assets'), to: dist }],
   // The native driver is optional, and never installed.
