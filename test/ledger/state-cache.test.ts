@@ -240,6 +240,17 @@ test('of a transaction that was rolled back nothing is kept', async () => {
   expect((await story.both()).kept.stored.state).toBe(before.kept.stored.state);
 });
 
+test('a time that is no number is refused: written as JSON it would be none', async () => {
+  const story = await startStory();
+  const saved = commit(async (tx) => {
+    const { now, stored } = await story.load(tx);
+    const { state, changes } = decide(stored.state, { kind: 'dispatch', stepId: 'a' }, now, OPTIONS);
+    const steps = state.steps.map((step) => ({ ...step, dueAt: Number.NaN }));
+    await saveChanges(tx, toChanges(stored, stored.taskSeq, { state: { ...state, steps }, changes }, now));
+  });
+  await expect(saved).rejects.toThrow('a time of a step is NaN');
+});
+
 function toState(taskSeq: number, state: Aggregate['task']['state'], text = ''): Aggregate {
   const pin = { validAt: new Date(0).toISOString(), revision: 0 };
   const submission = { tenantId: 'acme', taskId: `kept-${taskSeq}`, submitId: 's', bodyHash: 'h', planHash, plan, pin };
