@@ -252,6 +252,7 @@ export {
   type Loaded,
   letterId,
   loadForUpdate,
+  loadLate,
   lockPublishing,
   markPublished,
   markReplayed,
@@ -308,6 +309,7 @@ export {
   tryEventLock,
   upsertPlan,
   upsertSettlements,
+  type WaitingStep,
 } from './ledger/index.ts';
 export {
   type CallScope,

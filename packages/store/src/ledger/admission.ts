@@ -61,25 +61,27 @@ export async function takeRoom(tx: Tx, asked: readonly LineName[]): Promise<Room
 
 export type ReadyStep = TaskKey &
   LineName & {
-    /** Of its task, where that was read from the ledger. */
-    readonly taskSeq?: number;
     readonly stepId: string;
     /** 0 low, 1 normal, 2 high. */
     readonly priority: number;
     readonly readyAt: number;
   };
 
+/** One that waited in line. */
+export type WaitingStep = ReadyStep & { readonly taskSeq: number };
+
 /** The heads of lines: of each priority those that have been ready longest, at most `limit`. */
-export async function findReady(tx: Tx, lines: readonly LineName[], limit: number): Promise<readonly ReadyStep[]> {
-  const { rows } = await tx.query<Omit<ReadyStep, 'readyAt'> & { readyAt: Date }>(
-    `SELECT s.task_seq AS "taskSeq", s.role, s.tenant_id AS "tenantId", s.workflow, (SELECT t.task_id FROM ledger.tasks t WHERE t.task_seq = s.task_seq) AS "taskId", s.step_id AS "stepId", s.priority, s.ready_at AS "readyAt"
+export async function findReady(tx: Tx, lines: readonly LineName[], limit: number): Promise<readonly WaitingStep[]> {
+  const { rows } = await tx.query<WaitingStep>(
+    `SELECT s.role, s.tenant_id AS "tenantId", s.workflow, s.task_seq AS "taskSeq", (SELECT t.task_id FROM ledger.tasks t WHERE t.task_seq = s.task_seq) AS "taskId",
+       s.step_id AS "stepId", s.priority, (extract(epoch FROM s.ready_at) * 1000)::int8 AS "readyAt"
      FROM unnest($1::text[], $2::text[], $3::text[]) AS l(role, tenant_id, workflow) CROSS JOIN unnest('{0,1,2}'::int2[]) AS p(priority) CROSS JOIN LATERAL (
        SELECT * FROM ledger.steps st WHERE st.phase = 'ready' AND st.role = l.role AND st.tenant_id = l.tenant_id AND st.workflow = l.workflow
          AND st.priority = p.priority ORDER BY st.role, st.tenant_id, st.workflow, st.priority, st.ready_at LIMIT $4
      ) s`,
     [lines.map((line) => line.role), lines.map((line) => line.tenantId), lines.map((line) => line.workflow), limit],
   );
-  return rows.map((row) => ({ ...row, readyAt: row.readyAt.getTime() }));
+  return rows;
 }
 
 export async function saveTurns(tx: Tx, turns: ReadonlyMap<string, string>): Promise<void> {

@@ -7,6 +7,7 @@ export {
   saveTurns,
   setNextLooks,
   takeRoom,
+  type WaitingStep,
 } from './admission.ts';
 export { insertMessageLetter, insertStepLetters, letterId, type StepLetter } from './dead-letters.ts';
 export {
@@ -51,7 +52,7 @@ export {
   tryEventLock,
 } from './events.ts';
 export { countUnaccounted, findReply, type LedgerGauges, readGauges, readHead, saveReply, tick } from './health.ts';
-export { type Loaded, loadForUpdate, PlanCache, readEpoch, readStates, upsertPlan } from './load.ts';
+export { type Loaded, loadForUpdate, loadLate, PlanCache, readEpoch, readStates, upsertPlan } from './load.ts';
 export { findObjectBytes, putObjects, type StoredObject, toObject } from './objects.ts';
 export { type RoleQueue, readQueues } from './queues.ts';
 export {

@@ -14,12 +14,7 @@ import {
 import type { StateCache } from './state-cache.ts';
 import { BY_TASK_ID } from './submits.ts';
 
-/** A task, by its key in the tables where that is known. */
-export type LoadKey = TaskKey & { readonly taskSeq?: number };
-
 export type LoadOptions = {
-  /** Leave out tasks that another transaction holds, instead of waiting: for those that join a batch late, out of id order. */
-  readonly skipLocked?: boolean;
   /** States that need not be read again. */
   readonly cache?: StateCache;
   /** Sends what may share the round trip of the locks: the server comes to it once they are had. */
@@ -58,63 +53,108 @@ export class PlanCache {
 export async function loadForUpdate(
   tx: Tx,
   epoch: number,
-  keys: readonly LoadKey[],
+  keys: readonly TaskKey[],
   plans: PlanCache,
   options: LoadOptions = {},
 ): Promise<Loaded> {
-  const { now, own, versions } = await lockTasks(tx, keys, options);
+  const versions = await lockTasks(tx, keys, options);
+  return await toLoaded(versions, options.cache, (missing) => readStates(tx, epoch, missing, plans));
+}
+
+/**
+ * Tasks that join a batch late, out of id order: those that another transaction holds are left out, instead of waited for. They waited in line, so that most of them are read anew: that
+ * shares the round trip of the locks.
+ */
+export async function loadLate(
+  tx: Tx,
+  epoch: number,
+  taskSeqs: readonly number[],
+  plans: PlanCache,
+  cache: StateCache,
+): Promise<Loaded> {
+  const guessed = taskSeqs.filter((seq) => !cache.has(seq));
+  const [locked, found, states] = await Promise.all([
+    lockSeqs(tx, taskSeqs, 'skip'),
+    readVersions(tx, taskSeqs),
+    readStates(tx, epoch, guessed, plans),
+  ]);
+  const versions = dropOthers(found, taskSeqs, locked);
+  const read = new Map(states.map((stored) => [stored.taskSeq, stored]));
+  return await toLoaded(versions, cache, async (missing) => [
+    ...missing.flatMap((seq) => read.get(seq) ?? []),
+    ...(await readStates(
+      tx,
+      epoch,
+      missing.filter((seq) => !read.has(seq)),
+      plans,
+    )),
+  ]);
+}
+
+/** From the cache where it holds this version, else as `read` finds it. */
+async function toLoaded(
+  { now, own, versions }: Versions,
+  cache: StateCache | undefined,
+  read: (missing: readonly number[]) => Promise<readonly StoredAggregate[]>,
+): Promise<Loaded> {
   const aggregates = new Map<string, StoredAggregate>();
   const add = (taskSeq: number, state: Aggregate, version: string) =>
     aggregates.set(keyOf(state.task), { taskSeq, state, version });
   const missing: number[] = [];
   for (const [taskSeq, version] of versions) {
-    const known = options.cache?.find(taskSeq, version);
+    const known = cache?.find(taskSeq, version);
     if (known === undefined) missing.push(taskSeq);
     else add(taskSeq, known, version);
   }
-  for (const { taskSeq, state } of await readStates(tx, epoch, missing, plans)) {
+  for (const { taskSeq, state } of await read(missing)) {
     const version = versions.get(taskSeq) ?? '';
     // Rows of this very transaction may change again under the same version.
-    if (!version.split(/[|,]/).includes(own)) options.cache?.keep(taskSeq, state, version);
+    if (!version.split(/[|,]/).includes(own)) cache?.keep(taskSeq, state, version);
     add(taskSeq, state, version);
   }
   return { now, aggregates };
 }
 
 /** All in one order, whoever knows them by which key: two batches must not wait for each other. */
-async function lockTasks(tx: Tx, keys: readonly LoadKey[], options: LoadOptions): Promise<Versions> {
+async function lockTasks(tx: Tx, keys: readonly TaskKey[], options: LoadOptions): Promise<Versions> {
   const known = new Map<number, TaskKey>();
   const unknown = new Map<string, TaskKey>();
   for (const key of keys) {
-    const seq = key.taskSeq ?? options.cache?.findSeq(keyOf(key));
+    const seq = options.cache?.findSeq(keyOf(key));
     if (seq === undefined) unknown.set(keyOf(key), key);
     else known.set(seq, key);
   }
-  const found = unknown.size === 0 ? [] : await findSeqs(tx, [...unknown.values()]);
-  const seqs = [...known.keys(), ...found];
-  const [locked, read] = await Promise.all([
-    lockSeqs(tx, seqs, options),
-    readVersions(tx, seqs),
-    options.behindLocks?.(),
-  ]);
-  const held = new Set(locked);
-  for (const seq of seqs) if (!held.has(seq)) read.versions.delete(seq);
-  const gone = [...known].filter(([seq]) => !held.has(seq));
-  if (gone.length === 0 || options.skipLocked) return read;
+  const sought = unknown.size === 0 ? [] : await findSeqs(tx, [...unknown.values()]);
+  const seqs = [...known.keys(), ...sought];
+  const [locked, found] = await Promise.all([lockSeqs(tx, seqs), readVersions(tx, seqs), options.behindLocks?.()]);
+  const read = dropOthers(found, seqs, locked);
+  const gone = [...known].filter(([seq]) => !read.versions.has(seq));
+  if (gone.length === 0) return read;
   // Deleted meanwhile: the same key may be another task by now.
   for (const [seq] of gone) options.cache?.forget(seq);
   const anew = await findSeqs(
     tx,
     gone.map(([, key]) => key),
   );
-  return await readVersions(tx, [...locked, ...(await lockSeqs(tx, anew, options))]);
+  return await readVersions(tx, [...locked, ...(await lockSeqs(tx, anew))]);
 }
 
-async function lockSeqs(tx: Tx, seqs: readonly number[], { skipLocked }: LoadOptions): Promise<readonly number[]> {
+/** Without those that this transaction holds no lock of. */
+function dropOthers(read: Versions, asked: readonly number[], locked: readonly number[]): Versions {
+  const held = new Set(locked);
+  for (const seq of asked) if (!held.has(seq)) read.versions.delete(seq);
+  return read;
+}
+
+async function lockSeqs(
+  tx: Tx,
+  seqs: readonly number[],
+  ofOthers: 'wait' | 'skip' = 'wait',
+): Promise<readonly number[]> {
   if (seqs.length === 0) return [];
   const { rows } = await tx.query<{ seqs: string | null }>(
     `SELECT string_agg(task_seq::text, ',') AS seqs FROM (
-       SELECT task_seq FROM ledger.tasks WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''}
+       SELECT task_seq FROM ledger.tasks WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq FOR UPDATE ${ofOthers === 'skip' ? 'SKIP LOCKED' : ''}
      ) locked`,
     [toNumberArray(seqs)],
   );

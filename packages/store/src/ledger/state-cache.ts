@@ -22,6 +22,11 @@ export class StateCache {
     return this.#seqs.get(key);
   }
 
+  /** In some version. */
+  has(taskSeq: number): boolean {
+    return this.#kept.has(taskSeq);
+  }
+
   find(taskSeq: number, version: string): Aggregate | undefined {
     const kept = this.#kept.get(taskSeq);
     return kept?.version === version ? kept.state : undefined;

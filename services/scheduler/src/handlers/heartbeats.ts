@@ -9,12 +9,15 @@ import type { HandlerContext } from './context.ts';
 export function serveHeartbeats(context: HandlerContext, onSlots: () => void): Served {
   const { database, epoch, options } = context.ledger.context;
   const slotsOf = new Map<string, number>();
-  const batcher = new Batcher(async (beats: readonly Heartbeat[]) => {
-    const answers = await withTransaction(database, { ...LEDGER_SCOPE, relaxedDurability: true }, (tx) =>
-      applyHeartbeats(tx, epoch, beats, options.leaseMs),
-    );
-    return beats.map((beat) => answers.get(beat.worker) ?? { lost: [], cancelled: [], settled: [] });
-  }, 200);
+  const batcher = new Batcher(
+    async (beats: readonly Heartbeat[]) => {
+      const answers = await withTransaction(database, { ...LEDGER_SCOPE, relaxedDurability: true }, (tx) =>
+        applyHeartbeats(tx, epoch, beats, options.leaseMs),
+      );
+      return beats.map((beat) => answers.get(beat.worker) ?? { lost: [], cancelled: [], settled: [] });
+    },
+    { maxBatch: 200 },
+  );
   return serve(context.bus, 'hb.*', 'scheduler', answer, {
     concurrency: 500,
     onError: (error, subject) => context.onProblem(`${subject}: ${error.message}`),

@@ -2,13 +2,14 @@ import { type AdmissionLimit, decideAdmission, type InFlight } from '@cleanslate
 import {
   findReady,
   type Line,
-  loadForUpdate,
+  loadLate,
   type ReadyStep,
   type Room,
   setNextLooks,
   type Tx,
   takeRoom,
   toPriorityNumber,
+  type WaitingStep,
 } from '@cleanslate/store';
 import type { LedgerContext } from './apply-batch.ts';
 import type { Batch } from './batch.ts';
@@ -42,18 +43,15 @@ export async function admitReady(
   const earlier = await loadHeads(tx, room, inFlight, rooms);
   // Behind a line that was read in part, new ones must not overtake what was not read.
   const behind = readied.filter((step) => !earlier.cut.has(listOf(step)));
-  const { admitted, turns } = decideAdmission({
+  const { admitted, turns } = decideAdmission<WaitingStep | ReadyStep>({
     candidates: [...earlier.steps, ...behind],
     inFlight,
     rooms,
     limits: room.lines.flatMap(toLimits),
     turns: new Map(room.lines.flatMap(({ role, turn }) => (turn === null ? [] : [[role, turn]]))),
   });
-  const late = admitted.filter((step) => batch.find(step) === undefined);
-  if (late.length > 0) {
-    const options = { skipLocked: true, cache: context.states };
-    batch.adopt(await loadForUpdate(tx, context.epoch, late, context.plans, options));
-  }
+  const late = admitted.flatMap((step) => ('taskSeq' in step && batch.find(step) === undefined ? [step.taskSeq] : []));
+  if (late.length > 0) batch.adopt(await loadLate(tx, context.epoch, late, context.plans, context.states));
   batch.turns = turns;
   for (const { stepId, tenantId, taskId } of admitted) batch.decide({ tenantId, taskId }, { kind: 'dispatch', stepId });
   return admitted.length >= LIMIT || (admitted.length > 0 && isRoomLeft(rooms, admitted, earlier.cut));
@@ -94,7 +92,7 @@ function toLimits({ tenantId, workflow, tenantLimit, workflowLimit }: Line): rea
 }
 
 type Heads = {
-  readonly steps: readonly ReadyStep[];
+  readonly steps: readonly WaitingStep[];
   /** Lines, by priority, of which there may be more than was read. */
   readonly cut: ReadonlySet<string>;
 };

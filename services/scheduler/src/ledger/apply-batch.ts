@@ -31,6 +31,7 @@ import { type Foreseen, foreseeRoom } from './foresee-room.ts';
 import type { InputItem, LedgerItem, LedgerResult } from './items.ts';
 import type { BatchNews } from './ledger-telemetry.ts';
 import { holdLetters, settleLetters } from './letter-runs.ts';
+import type { Turn } from './turn.ts';
 
 export const LEDGER_SCOPE = { role: 'cleanslate_scheduler' } as const;
 
@@ -58,16 +59,25 @@ export type AppliedBatch = {
 };
 
 /** Applies a batch of submits, claims, reports, timers and controls in one transaction: lock, decide, write rows + transitions + events, commit. */
-export async function applyBatch(context: LedgerContext, items: readonly LedgerItem[]): Promise<AppliedBatch> {
+export async function applyBatch(
+  context: LedgerContext,
+  items: readonly LedgerItem[],
+  turn: Turn,
+): Promise<AppliedBatch> {
+  let tries = 0;
   try {
-    const { learn, ...applied } = await withTransaction(context.database, LEDGER_SCOPE, (tx) =>
-      applyIn(tx, context, items),
-    );
+    const { learn, ...applied } = await withTransaction(context.database, LEDGER_SCOPE, (tx) => {
+      // Rolled back, so it holds no lock any more, and may now have to wait for one of the batch behind it.
+      if (tries++ > 0) turn.passOn();
+      return applyIn(tx, context, items, turn);
+    });
     learn();
     return applied;
   } catch (error) {
     if (isAppError(error) && error.code === 'DATABASE_UNAVAILABLE') context.states.clear();
     throw error;
+  } finally {
+    turn.passOn();
   }
 }
 
@@ -77,7 +87,7 @@ const NO_PIN = { revision: 0, nowMs: 0 };
 /** `learn` tells the cache of states; to be called once it is committed. */
 type Uncommitted = AppliedBatch & { readonly learn: () => void };
 
-async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerItem[]): Promise<Uncommitted> {
+async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerItem[], turn: Turn): Promise<Uncommitted> {
   const { epoch, options } = context;
   const due = asked.find((item) => item.kind === 'schedules');
   // What follows from schedules comes after what was asked, so that results stay in order.
@@ -97,7 +107,8 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
   ];
   let foreseen: Foreseen | undefined;
   const behindLocks = async () => {
-    foreseen = await foreseeRoom(tx, context.states, items);
+    // The batch before this one still has the lock, and will fill room.
+    if (turn.isFirst) foreseen = await foreseeRoom(tx, context.states, items);
   };
   const [accepted, loaded] = await Promise.all([
     insertAccepted(
@@ -122,6 +133,7 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
     // Most items are inputs, and those wait for nothing.
     else results.push(item.kind === 'input' ? applyInput(batch, item) : await applyItem(tx, batch, item, plans));
   }
+  await turn.first;
   const waiting = await admitReady(
     tx,
     context,
@@ -129,7 +141,7 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
     items.some((item) => item.kind === 'admit'),
     foreseen,
   );
-  return await save(tx, context, batch, await settleLetters(tx, items, held, results), waiting);
+  return await save(tx, context, batch, await settleLetters(tx, items, held, results), waiting, turn);
 }
 
 /** Ids of a batch's messages: what makes them unique is drawn once, and a batch that is tried again draws anew. */
@@ -194,6 +206,7 @@ async function save(
   batch: Batch,
   results: readonly LedgerResult[],
   waiting: boolean,
+  turn: Turn,
 ): Promise<Uncommitted> {
   const changes = batch.toChanges();
   const saved = Promise.all([
@@ -210,7 +223,10 @@ async function save(
     saveTurns(tx, batch.turns),
   ]);
   // Letters are written one behind the other; all else is on its way by now, and so may the commit be.
-  if (batch.letters.length + batch.needlessLetters.length === 0) tx.commit();
+  if (batch.letters.length + batch.needlessLetters.length === 0) {
+    tx.commit();
+    turn.prepared();
+  }
   const [{ events, xid }] = await saved;
   return {
     results,

@@ -4,11 +4,14 @@ import { Batcher } from './batcher.ts';
 /** Answers each item with its double; `bad` fails by itself, `away` takes its whole batch along. */
 function doubling(maxBatch: number) {
   const batches: (readonly string[])[] = [];
-  const batcher = new Batcher<string, string>(async (items) => {
-    batches.push(items);
-    if (items.includes('away')) throw new Error('away');
-    return items.map((item) => (item === 'bad' ? new Error('bad') : item + item));
-  }, maxBatch);
+  const batcher = new Batcher<string, string>(
+    async (items) => {
+      batches.push(items);
+      if (items.includes('away')) throw new Error('away');
+      return items.map((item) => (item === 'bad' ? new Error('bad') : item + item));
+    },
+    { maxBatch },
+  );
   return { batcher, batches };
 }
 

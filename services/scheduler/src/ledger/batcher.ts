@@ -1,29 +1,42 @@
+import { Run, type Turn } from './turn.ts';
+
 export type Lane = 'prompt' | 'bulk';
 
 type Entry<Item, Result> = { readonly item: Item; readonly settle: (result: Result | Error) => void };
 
+export type BatcherOptions<Item> = {
+  readonly maxBatch: number;
+  /** Of the bulk lane, beside those. Default: as many. */
+  readonly maxBulk?: number;
+  /** Absent: each run begins when the one before it has ended. */
+  readonly overlap?: {
+    /** So many items must wait for a run to begin beside another one; fewer wait for its end. */
+    readonly atLeast: number;
+    /** Items of one key are never in two runs at once. `null`: in none beside another; undefined: in any. */
+    readonly keyOf: (item: Item) => string | null | undefined;
+  };
+};
+
 /**
  * Natural batching: whatever arrived while the last batch committed is the next one. An idle ledger answers at once, a busy one pays for one
- * transaction per batch.
+ * transaction per batch. Where runs may overlap, the next one gets ready while the one before it is written: two at most.
  */
 export class Batcher<Item, Result> {
-  readonly #run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
-  readonly #maxBatch: number;
-  readonly #maxBulk: number;
+  readonly #run: (items: readonly Item[], turn: Turn) => Promise<readonly (Result | Error)[]>;
+  readonly #options: BatcherOptions<Item>;
   readonly #waiting: Entry<Item, Result>[] = [];
   readonly #bulk: Entry<Item, Result>[] = [];
-  #busy = false;
+  readonly #runs: Run[] = [];
+  #isBeginning = false;
   #idle: (() => void)[] = [];
 
   /** `run` gives one result per item, in order (an `Error` rejects that item); what it throws rejects every item of the batch. */
   constructor(
-    run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
-    maxBatch: number,
-    maxBulk = maxBatch,
+    run: (items: readonly Item[], turn: Turn) => Promise<readonly (Result | Error)[]>,
+    options: BatcherOptions<Item>,
   ) {
     this.#run = run;
-    this.#maxBatch = maxBatch;
-    this.#maxBulk = maxBulk;
+    this.#options = options;
   }
 
   get waiting(): number {
@@ -35,7 +48,7 @@ export class Batcher<Item, Result> {
     return new Promise((resolve, reject) => {
       const settle = (result: Result | Error) => (result instanceof Error ? reject(result) : resolve(result));
       (lane === 'bulk' ? this.#bulk : this.#waiting).push({ item, settle });
-      this.#pump();
+      this.#beginSoon();
     });
   }
 
@@ -52,37 +65,93 @@ export class Batcher<Item, Result> {
         };
         this.#waiting.push({ item, settle });
       });
-      this.#pump();
+      this.#beginSoon();
     });
   }
 
   /** Resolves when nothing waits and nothing runs. */
   async drained(): Promise<void> {
-    if (!this.#busy && this.waiting === 0) return;
+    if (this.#runs.length === 0 && this.waiting === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  #pump(): void {
-    if (this.#busy) return;
-    this.#busy = true;
-    // After the current tick, so that everything one read of the socket brought shares a batch.
-    setImmediate(() => void this.#loop());
+  /** After the current tick, so that everything one read of the socket brought shares a batch. */
+  #beginSoon(): void {
+    if (this.#isBeginning || !this.#mayBegin()) return;
+    this.#isBeginning = true;
+    setImmediate(() => {
+      this.#isBeginning = false;
+      this.#begin();
+    });
   }
 
-  async #loop(): Promise<void> {
-    while (this.waiting > 0) {
-      const batch = [...this.#waiting.splice(0, this.#maxBatch), ...this.#bulk.splice(0, this.#maxBulk)];
-      try {
-        const results = await this.#run(batch.map((entry) => entry.item));
-        batch.forEach((entry, i) => {
-          entry.settle(results[i] as Result | Error);
-        });
-      } catch (error) {
-        const thrown = error instanceof Error ? error : new Error(String(error));
-        for (const entry of batch) entry.settle(thrown);
-      }
+  #mayBegin(): boolean {
+    if (this.waiting === 0) return false;
+    const [before, beside] = this.#runs;
+    if (before === undefined) return true;
+    const { overlap } = this.#options;
+    if (overlap === undefined || beside !== undefined || before.isAlone || !before.isPrepared) return false;
+    return before.hasPassedOn || this.waiting >= overlap.atLeast;
+  }
+
+  #begin(): void {
+    if (!this.#mayBegin()) return;
+    const { maxBatch, maxBulk = maxBatch } = this.#options;
+    const batch = [...this.#take(this.#waiting, maxBatch), ...this.#take(this.#bulk, maxBulk)];
+    if (batch.length > 0) void this.#execute(batch);
+  }
+
+  /** From the head of a lane; what must not be beside a run that is under way keeps its place. */
+  #take(lane: Entry<Item, Result>[], limit: number): readonly Entry<Item, Result>[] {
+    const [before] = this.#runs;
+    const keyOf = this.#options.overlap?.keyOf;
+    if (before === undefined || keyOf === undefined) return lane.splice(0, limit);
+    const taken: Entry<Item, Result>[] = [];
+    const left: Entry<Item, Result>[] = [];
+    let seen = 0;
+    for (const entry of lane) {
+      const key = keyOf(entry.item);
+      if (key === null || taken.length >= limit) break;
+      seen++;
+      (key !== undefined && before.keys.has(key) ? left : taken).push(entry);
     }
-    this.#busy = false;
+    lane.splice(0, seen, ...left);
+    return taken;
+  }
+
+  async #execute(batch: readonly Entry<Item, Result>[]): Promise<void> {
+    const items = batch.map((entry) => entry.item);
+    const run = this.#enter(items);
+    try {
+      const results = await this.#run(items, run);
+      batch.forEach((entry, i) => {
+        entry.settle(results[i] as Result | Error);
+      });
+    } catch (error) {
+      const thrown = error instanceof Error ? error : new Error(String(error));
+      for (const entry of batch) entry.settle(thrown);
+    }
+    this.#leave(run);
+  }
+
+  #enter(items: readonly Item[]): Run {
+    const keys = new Set<string>();
+    let isAlone = false;
+    for (const item of this.#options.overlap === undefined ? [] : items) {
+      const key = this.#options.overlap?.keyOf(item);
+      if (key === null) isAlone = true;
+      else if (key !== undefined) keys.add(key);
+    }
+    const run = new Run(keys, isAlone, this.#runs.at(-1), () => this.#beginSoon());
+    this.#runs.push(run);
+    return run;
+  }
+
+  #leave(run: Run): void {
+    this.#runs.splice(this.#runs.indexOf(run), 1);
+    run.passOn();
+    this.#begin();
+    if (this.#runs.length > 0 || this.waiting > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
