@@ -16,7 +16,7 @@ import {
 } from '@cleanslate/contracts';
 import type { Change } from './decision.ts';
 import { buildInput } from './mapping.ts';
-import { type Aggregate, findStep, type GateState } from './state.ts';
+import { type Aggregate, findStep, type GateState, type Task } from './state.ts';
 
 /** What leaves the ledger with a commit. An event is a row of its own until it is published; a command (a doorbell) is its step's row, and can be built from it again; an abort is a lossy core message. */
 export type Outgoing =
@@ -63,7 +63,10 @@ export type OutgoingContext = {
   readonly newId: () => string;
 };
 
-const SOURCE = '/services/scheduler';
+/** What every message of a task says of itself. */
+function originOf({ tenantId, taskId }: Pick<Task, 'tenantId' | 'taskId'>, { newId, time }: OutgoingContext) {
+  return { id: newId(), source: '/services/scheduler', time, tenantid: tenantId, taskid: taskId };
+}
 
 /** The messages that a change implies. No event for what another event implies: that a step started is progress, not an event. */
 export function toOutgoing(change: Change, context: OutgoingContext): readonly Outgoing[] {
@@ -113,11 +116,7 @@ export function toRefused(
   context: OutgoingContext,
 ): OutgoingEvent {
   const attributes = {
-    id: context.newId(),
-    source: SOURCE,
-    time: context.time,
-    tenantid: tenantId,
-    taskid: taskId,
+    ...originOf({ tenantId, taskId }, context),
     causationid: submitId,
     epoch,
   };
@@ -222,11 +221,7 @@ function taskEvent<D extends typeof TaskAccepted | typeof TaskGateOpened | typeo
   causationid?: string,
 ): OutgoingEvent {
   const attributes = {
-    id: context.newId(),
-    source: SOURCE,
-    time: context.time,
-    tenantid: task.tenantId,
-    taskid: task.taskId,
+    ...originOf(task, context),
     epoch,
     ...(causationid === undefined ? {} : { causationid }),
   };
@@ -254,11 +249,7 @@ function stepTransitioned(
     dueAt: event.kind === 'step_backed_off' ? iso(event.dueAt) : undefined,
   };
   const attributes = {
-    id: context.newId(),
-    source: SOURCE,
-    time: context.time,
-    tenantid: task.tenantId,
-    taskid: task.taskId,
+    ...originOf(task, context),
     stepid: stepId,
     epoch,
     attempt: step.attempt > 0 ? step.attempt : undefined,
@@ -289,11 +280,7 @@ export function toDoorbell(state: Aggregate, stepId: string, context: OutgoingCo
   if (task.traceparent !== null) headers['traceparent'] = task.traceparent;
   if (step.replayOf !== null) headers[HEADERS.replayOf] = step.replayOf;
   const attributes = {
-    id: context.newId(),
-    source: SOURCE,
-    time: context.time,
-    tenantid: tenantId,
-    taskid: taskId,
+    ...originOf({ tenantId, taskId }, context),
     stepid: stepId,
     attempt,
     epoch,
@@ -326,11 +313,7 @@ function abort({ event, before, after }: Change, stepId: string, context: Outgoi
     claimId: step.claimId,
   };
   const attributes = {
-    id: context.newId(),
-    source: SOURCE,
-    time: context.time,
-    tenantid: task.tenantId,
-    taskid: task.taskId,
+    ...originOf(task, context),
     stepid: stepId,
     attempt: step.attempt,
     claimid: step.claimId,
