@@ -91,6 +91,9 @@ export class Batcher<Item, Result> {
     if (before === undefined) return true;
     const { overlap } = this.#options;
     if (overlap === undefined || beside !== undefined || before.isAlone || !before.isPrepared) return false;
+    // Whatever began meanwhile would be beside the next one, too: what has to be alone would never find nothing running.
+    if ([this.#waiting, this.#bulk].some(([first]) => first !== undefined && overlap.keyOf(first.item) === null))
+      return false;
     return before.hasPassedOn || this.waiting >= overlap.atLeast;
   }
 

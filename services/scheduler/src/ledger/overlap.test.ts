@@ -112,6 +112,21 @@ describe('runs that overlap', () => {
     expect(begun).toHaveLength(3);
   });
 
+  test('what has to be alone is not passed by the other lane either: a flood there never leaves a moment in which nothing runs', async () => {
+    const { batcher, begun, run, add } = overlapping(1);
+    add('a');
+    const one = await run(0);
+    one.turn.prepared();
+    add(null, 'b');
+    for (const n of [10, 11]) void batcher.add({ key: `flood ${n}`, n }, 'bulk');
+    await settled();
+    one.turn.passOn();
+    await settled();
+    expect(begun).toHaveLength(1);
+    one.end();
+    expect((await run(1)).items.map(({ key }) => key)).toEqual([null, 'b', 'flood 10', 'flood 11']);
+  });
+
   test('a run that is not first makes no other one first', async () => {
     const { run, add } = overlapping(1);
     const [a] = add('a');
