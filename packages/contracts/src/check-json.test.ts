@@ -76,6 +76,8 @@ test.each(['step.run', 'claim.with_report', 'claim.reply', 'claim.request', 'wor
   },
 );
 
+const LOOSE = z.object({ a: z.string().optional() });
+
 test.each([
   ['a default', z.strictObject({ a: z.string().default('x') }), {}],
   ['a transform', z.strictObject({ a: z.string().transform(Number) }), { a: '7' }],
@@ -89,6 +91,7 @@ test.each([
   ['keys of a form', z.record(z.string().regex(/^a$/), z.number()), { b: 1 }],
   ['a missing key of any value', z.strictObject({ a: z.unknown() }), {}],
   ['an inherited name', z.strictObject({ constructor: z.unknown() }), {}],
+  ['a foreign key in the place of an inherited name', z.strictObject({ constructor: z.unknown() }), { evil: 1 }],
   ['code points', z.strictObject({ a: z.string().min(3).max(3) }), { a: '😀😀' }],
   ['too few code points', z.string().min(2), '😀'],
   ['just as many code points', z.string().max(2), '😀😀'],
@@ -101,6 +104,19 @@ test.each([
   ['null', z.strictObject({ a: z.string().nullable(), b: z.int().optional() }), { a: null }],
   ['null where a key may be missing', z.strictObject({ b: z.int().optional() }), { b: null }],
   ['one of two', z.union([z.string(), z.array(z.int()).min(1)]), []],
+  ['one of two that knows fewer keys', z.union([LOOSE, z.object({ a: z.string(), b: z.int() })]), { a: 'x', b: 1 }],
+  ['the same deeper', z.union([z.array(LOOSE), z.array(z.strictObject({ b: z.int() }))]), [{ b: 1 }]],
+  ['both of two of which it must be one', z.xor([z.string(), z.string().min(2)]), 'abcd'],
+  [
+    'a refined key that may be missing',
+    z.strictObject({
+      a: z
+        .string()
+        .optional()
+        .refine(() => false),
+    }),
+    { a: 'x' },
+  ],
   ['a list for an object', AttemptRef, []],
 ] as const)('%s is zod’s to judge', (_, schema, value) => {
   expectSame(schema, value);

@@ -46,6 +46,8 @@ function toAccepts(schema: z.core.$ZodType): Accepts | undefined {
       return element && every([Array.isArray, ...checks, (value) => (value as unknown[]).every(element)]);
     }
     case 'union': {
+      // A value of two of them is refused by one kind of union, and by the other cut to what the first one knows.
+      if (!('discriminator' in def) && (def.inclusive === false || !def.options.every(isExact))) return undefined;
       const options = allOf(def.options.map(toAccepts));
       return options && ((value) => options.some((option) => option(value)));
     }
@@ -64,6 +66,8 @@ function toAccepts(schema: z.core.$ZodType): Accepts | undefined {
 /** All keys that are not optional, and no other than the schema's: those that zod would drop are left to it. */
 function toObject(shape: z.core.$ZodShape): Accepts | undefined {
   const names = Object.keys(shape);
+  // Every object has those, said or not.
+  if (names.some((name) => name in Object.prototype)) return undefined;
   const optional = names.map((name) => shape[name]?._zod.def.type === 'optional');
   const fields = allOf(names.map((name) => toField(shape[name])));
   if (fields === undefined) return undefined;
@@ -84,7 +88,28 @@ function toObject(shape: z.core.$ZodShape): Accepts | undefined {
 function toField(schema: z.core.$ZodType | undefined): Accepts | undefined {
   if (schema === undefined) return undefined;
   const { def } = (schema as z.core.$ZodTypes)._zod;
-  return toAccepts(def.type === 'optional' ? def.innerType : schema);
+  if (def.type !== 'optional') return toAccepts(schema);
+  return toChecks(def)?.length === 0 ? toAccepts(def.innerType) : undefined;
+}
+
+/** Holds no object that lets foreign keys in, to drop them. */
+function isExact(schema: z.core.$ZodType): boolean {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      return def.catchall?._zod.def.type === 'never' && Object.values(def.shape).every(isExact);
+    case 'array':
+      return isExact(def.element);
+    case 'record':
+      return isExact(def.valueType);
+    case 'union':
+      return def.options.every(isExact);
+    case 'optional':
+    case 'nullable':
+      return isExact(def.innerType);
+    default:
+      return true;
+  }
 }
 
 /** Of the schema itself, where it is a format, and those attached to it; undefined where one is not known here. */
