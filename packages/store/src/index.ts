@@ -247,6 +247,7 @@ export {
   keyOf,
   keySubmits,
   type LedgerGauges,
+  type LeftDoorbells,
   type Line,
   type LineName,
   type Loaded,

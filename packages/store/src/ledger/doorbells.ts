@@ -13,8 +13,17 @@ export type DoorbellKey = {
 /** Stored by the broker, and where. */
 export type StoredDoorbell = DoorbellKey & { readonly streamSequence: number };
 
-/** `at`: the database's clock, milliseconds. */
-export type LeftDoorbells = { readonly at: number; readonly doorbells: readonly DoorbellKey[] };
+/** The last one of a page; the next page begins behind it. `due` is the database's own text. */
+type LeftPlace = { readonly due: string; readonly taskSeq: number; readonly stepId: string };
+
+/** `at`: the database's clock, milliseconds. `last`: undefined where the page is not full. */
+export type LeftDoorbells = {
+  readonly at: number;
+  readonly doorbells: readonly DoorbellKey[];
+  readonly last: LeftPlace | undefined;
+};
+
+const BEGINNING: LeftPlace = { due: '-infinity', taskSeq: 0, stepId: '' };
 
 /**
  * Doorbells of which no PubAck is on record although they were due to be published `olderThanMs` ago (their process died, the broker was away, or the note got lost), oldest first. A step
@@ -24,19 +33,16 @@ export async function findLeftDoorbells(
   tx: Tx,
   { olderThanMs, ringCheckMs }: { readonly olderThanMs: number; readonly ringCheckMs: number },
   limit: number,
+  behind: LeftPlace = BEGINNING,
 ): Promise<LeftDoorbells> {
-  const { rows } = await tx.query<{ task_seq: number; step_id: string; attempt: number; ring: number; now_ms: number }>(
-    `SELECT task_seq, step_id, attempt, ring, (extract(epoch FROM now()) * 1000)::int8 AS now_ms FROM ledger.steps
-     WHERE phase = 'dispatched' AND doorbell_seq IS NULL AND due_at <= now() + make_interval(secs => $1::float8 / 1000) ORDER BY due_at LIMIT $2`,
-    [ringCheckMs - olderThanMs, limit],
+  const { rows } = await tx.query<DoorbellKey & { readonly due: string; readonly now_ms: number }>(
+    `SELECT task_seq AS "taskSeq", step_id AS "stepId", attempt, ring, due_at::text AS due, (extract(epoch FROM now()) * 1000)::int8 AS now_ms FROM ledger.steps
+     WHERE phase = 'dispatched' AND doorbell_seq IS NULL AND due_at <= now() + make_interval(secs => $1::float8 / 1000)
+       AND (due_at, task_seq, step_id) > ($3::timestamptz, $4::int8, $5::text) ORDER BY due_at, task_seq, step_id LIMIT $2`,
+    [ringCheckMs - olderThanMs, limit, behind.due, behind.taskSeq, behind.stepId],
   );
-  const doorbells = rows.map((row) => ({
-    taskSeq: row.task_seq,
-    stepId: row.step_id,
-    attempt: row.attempt,
-    ring: row.ring,
-  }));
-  return { at: rows[0]?.now_ms ?? 0, doorbells };
+  const doorbells = rows.map(({ taskSeq, stepId, attempt, ring }) => ({ taskSeq, stepId, attempt, ring }));
+  return { at: rows[0]?.now_ms ?? 0, doorbells, last: rows.length < limit ? undefined : rows.at(-1) };
 }
 
 /** Tasks with a doorbell that nobody has answered and of which no PubAck is on record: few, whatever was published lately. */

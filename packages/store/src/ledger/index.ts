@@ -30,6 +30,7 @@ export {
   findLeftDoorbells,
   findUnnotedTasks,
   forgetOutbox,
+  type LeftDoorbells,
   noteDoorbells,
   type StoredDoorbell,
 } from './doorbells.ts';

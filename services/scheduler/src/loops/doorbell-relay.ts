@@ -6,6 +6,7 @@ import {
   type DoorbellKey,
   findLeftDoorbells,
   findUnnotedTasks,
+  type LeftDoorbells,
   noteDoorbells,
   readStates,
   type StoredDoorbell,
@@ -20,6 +21,7 @@ import { Loop } from './loop.ts';
 const GIVE_UP_MS = 4_000;
 /** Longer than a doorbell is held, and than its PubAck waits to be noted. */
 const LEFT_AFTER_MS = 5_000;
+/** So many are built and published at once. */
 const LEFT_LIMIT = 500;
 /** PubAcks are noted in batches this far apart: by then most doorbells are answered, and their steps need no note of where in the stream they hang. */
 const NOTE_MS = 2_000;
@@ -29,7 +31,7 @@ const UNSEEN_MS = 3 * LEFT_AFTER_MS;
 
 export type DoorbellRelayOptions = {
   readonly context: Pick<LedgerContext, 'database' | 'plans' | 'epoch' | 'options'>;
-  readonly publisher: Publisher;
+  readonly publisher: Pick<Publisher, 'publish'>;
   readonly isConnected: () => boolean;
   /** What the broker will never take; resolves once the ledger knows. */
   readonly onUnsendable: (doorbell: Doorbell, error: AppError) => Promise<void>;
@@ -53,7 +55,12 @@ export class DoorbellRelay {
     this.#options = options;
     const { onError } = options;
     this.#noter = new Loop({ name: 'doorbell-notes', everyMs: NOTE_MS, run: () => this.#note(), onError });
-    this.#sweeper = new Loop({ name: 'doorbell-sweeper', everyMs: SWEEP_MS, run: () => this.#sweep(), onError });
+    this.#sweeper = new Loop({
+      name: 'doorbell-sweeper',
+      everyMs: SWEEP_MS,
+      run: (signal) => this.#sweep(signal),
+      onError,
+    });
   }
 
   /** How many doorbells the broker has not taken although they are long committed, and how long the oldest of them has been seen so. Seconds. */
@@ -135,15 +142,19 @@ export class DoorbellRelay {
     return false;
   }
 
-  /** Ends when they are published or given up, and noted: the next sweep finds none of them again. */
-  async #sweep(): Promise<boolean> {
+  /** Ends when they are published or given up, and noted: the next sweep finds none of them again. What can't be read or sent holds up none behind it. */
+  async #sweep(signal: AbortSignal): Promise<boolean> {
     const age = { olderThanMs: LEFT_AFTER_MS, ringCheckMs: this.#options.context.options.ringCheckMs };
-    const { at, doorbells } = await this.#read((tx) => findLeftDoorbells(tx, age, LEFT_LIMIT));
-    this.#see(doorbells);
-    if (doorbells.length === 0 || !this.#options.isConnected()) return false;
-    await Promise.all((await this.#build(doorbells, at)).map((doorbell) => this.#publish(doorbell)));
-    await this.#note();
-    return doorbells.length >= LEFT_LIMIT;
+    let behind: LeftDoorbells['last'];
+    do {
+      const { at, doorbells, last } = await this.#read((tx) => findLeftDoorbells(tx, age, LEFT_LIMIT, behind));
+      this.#see(doorbells);
+      if (doorbells.length === 0 || !this.#options.isConnected()) return false;
+      await Promise.all((await this.#build(doorbells, at)).map((doorbell) => this.#publish(doorbell)));
+      await this.#note();
+      behind = last;
+    } while (behind !== undefined && !signal.aborted);
+    return false;
   }
 
   #see(doorbells: readonly DoorbellKey[]): void {

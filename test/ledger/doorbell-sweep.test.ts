@@ -1,0 +1,73 @@
+import { defineWorkflow, MACHINE_DEFAULTS } from '@cleanslate/domain';
+import { openDatabase, PlanCache } from '@cleanslate/store';
+import { createTestDatabase, type TestDatabase, waitFor } from '@cleanslate/testing';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { z } from 'zod';
+import { DoorbellRelay } from '../../services/scheduler/src/loops/doorbell-relay.ts';
+
+// What is left of doorbells of processes that could not publish them, where some of it can't be published at all.
+
+const { plan, planHash } = defineWorkflow({
+  name: 'one-step',
+  input: z.strictObject({}),
+  steps: { a: { role: 'analyzer', executor: 'test/a', after: [], input: {} } },
+  result: 'steps.a.output',
+});
+
+let server: TestDatabase;
+let database: ReturnType<typeof openDatabase>;
+beforeAll(async () => {
+  server = await createTestDatabase(inject('postgresAdminUrl'));
+  database = openDatabase({ url: server.urlOf('cleanslate_scheduler'), applicationName: 'test', poolSize: 2 });
+});
+afterAll(async () => {
+  await database.close();
+  await server[Symbol.asyncDispose]();
+});
+
+test('more than a sweep builds at once that nobody can read hold up none behind them', async () => {
+  await server.sql(
+    `INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ('future', 'w', '{"from":"the future"}'), ($1, 'one-step', $2)`,
+    [planHash, JSON.stringify(plan)],
+  );
+  await addLeft('future', 500, 60);
+  await addLeft(planHash, 1, 10);
+  let seq = 0;
+  const publisher = { publish: async () => ({ stream: 'COMMANDS', seq: ++seq, duplicate: false }) };
+  const relay = new DoorbellRelay({
+    context: { database, plans: new PlanCache(), epoch: 1, options: MACHINE_DEFAULTS },
+    publisher,
+    isConnected: () => true,
+    onUnsendable: async () => undefined,
+    onError: () => undefined,
+  });
+  relay.start();
+  try {
+    await waitFor('the one that can be read', async () => {
+      const noted = await server.sql<{ plan_hash: string }>(
+        'SELECT plan_hash FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE doorbell_seq = 1',
+      );
+      return noted.length === 1 && noted[0]?.plan_hash === planHash;
+    });
+    expect(relay.left.count).toBe(500);
+  } finally {
+    await relay.stop();
+  }
+});
+
+/** Dispatched so long ago, with no PubAck on record. */
+async function addLeft(hash: string, count: number, agoSeconds: number): Promise<void> {
+  await server.sql(
+    `WITH added AS (
+       INSERT INTO ledger.tasks (tenant_id, task_id, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input,
+         pin_valid_at, pin_revision, deadline, deadline_ms, created_at, updated_at)
+       SELECT 'acme', $1 || '-' || n, '', '', 'w', $1, 'pending', 1, 1, 0, '{}', now(), 0, now() + interval '1 hour', 3600000, now(), now()
+       FROM generate_series(1, $2::int4) n RETURNING task_seq
+     )
+     INSERT INTO ledger.steps (task_seq, step_id, ordinal, tenant_id, workflow, priority, plan_key, role, executor, after, state, phase, round, attempt, spent, ring,
+       silent_claims, beaten, applied, due_at, ready_at, failures, candidates)
+     SELECT task_seq, 'a', 0, 'acme', 'w', 1, 'a', 'analyzer', 'test/a', '[]', 'pending', 'dispatched', 1, 1, 0, 1, 0, false, '[]',
+       now() + make_interval(secs => 30 - $3), now(), '[]', '[]' FROM added`,
+    [hash, count, agoSeconds],
+  );
+}
