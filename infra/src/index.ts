@@ -6,7 +6,7 @@ export { type NatsServer, type NatsServerOptions, startNatsServer } from './nats
 export type { DatabaseLogin, PostgresAdmin } from './postgres-admin.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
 export type { ServerControl } from './server-process.ts';
-export { type Service, type ServiceOptions, semiSpaceMb, spawnDetached, startService } from './service.ts';
+export { SEMI_SPACE_MB, type Service, type ServiceOptions, spawnDetached, startService } from './service.ts';
 export {
   checkoutRoot,
   findPinnedNode,

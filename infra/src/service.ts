@@ -43,23 +43,18 @@ export interface Service extends AsyncDisposable {
   lastLines(count?: number): string[];
 }
 
-/**
- * Room for young objects, twice this many megabytes: the same wherever a service runs (a test compares Compose and Kubernetes). Half of it saves the scheduler 12 MB and a
- * worker 8, and costs each a tenth of its CPU; the scheduler has thousands of objects in hand at once.
- */
-export function semiSpaceMb(service: string): number {
-  return service === 'scheduler' ? 16 : 8;
-}
+/** Room for young objects, twice this many megabytes: the same wherever a service runs (a test compares Compose and Kubernetes). Twice as much saves a tenth of a service's CPU and costs 8 to 12 MB. */
+export const SEMI_SPACE_MB = 8;
 
 /**
  * A service holds little for long: without these V8 and the allocator keep what a burst needed (seen: 330 MB where 140 do). Heap limits are far above what a service
  * uses. Compiled once, a service starts in half the time and holds 20 MB less. To be overridden by `env`.
  */
-const settingsOf = (name: string) => ({
+const SETTINGS = {
   MALLOC_ARENA_MAX: '2',
-  NODE_OPTIONS: `--max-semi-space-size=${semiSpaceMb(name)} --max-old-space-size=512`,
+  NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB} --max-old-space-size=512`,
   NODE_COMPILE_CACHE: join(checkoutRoot, '.cleanslate', 'compile-cache'),
-});
+};
 
 /**
  * Starts one service under the pinned Node. The service prints a JSON line `{"event":"listening","healthPort":N}`
@@ -70,7 +65,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     name: options.name,
     program: findPinnedNode(),
     args: [options.entry, ...(options.args ?? [])],
-    env: { ...inheritedEnvironment(), ...settingsOf(options.name), HEALTH_PORT: '0', ...options.env },
+    env: { ...inheritedEnvironment(), ...SETTINGS, HEALTH_PORT: '0', ...options.env },
   });
   const service = new ServiceProcess(child);
   if (options.log) child.lines.onLine(options.log);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { BUILT_IN_ROLES } from '@cleanslate/contracts';
-import { checkoutRoot, semiSpaceMb } from '@cleanslate/infra';
+import { checkoutRoot, SEMI_SPACE_MB } from '@cleanslate/infra';
 import { SERVICE_NAMES } from '@cleanslate/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -79,7 +79,7 @@ describe.each(OVERLAYS)('k8s/%s', (folder) => {
       const [heap, young] = [/--max-old-space-size=(\d+)/, /--max-semi-space-size=(\d+)/].map((one) =>
         Number(one.exec(options)?.[1]),
       );
-      expect([name, young]).toEqual([name, semiSpaceMb(name)]);
+      expect([name, young]).toEqual([name, SEMI_SPACE_MB]);
       expect(toMebibytes(container.resources.limits.memory)).toBeGreaterThan((heap ?? Number.NaN) + 128);
     }
   });

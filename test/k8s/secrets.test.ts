@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUILT_IN_ROLES } from '@cleanslate/contracts';
-import { checkoutRoot, semiSpaceMb } from '@cleanslate/infra';
+import { checkoutRoot, SEMI_SPACE_MB } from '@cleanslate/infra';
 import { SERVICE_NAMES } from '@cleanslate/testing';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -132,7 +132,7 @@ test('`slate secrets compose` writes every file that infra/compose.yaml reads; i
   }
   for (const name of SERVICE_NAMES) {
     expect(services[name]).toMatchObject({ command: [name], read_only: true, cap_drop: ['ALL'] });
-    const room = `--max-semi-space-size=${semiSpaceMb(name)} `;
+    const room = `--max-semi-space-size=${SEMI_SPACE_MB} `;
     expect(services[name]?.environment).toMatchObject({
       ...{ NATS_URL: expect.any(String), MALLOC_ARENA_MAX: '2', NODE_OPTIONS: expect.stringContaining(room) },
     });
