@@ -38,9 +38,9 @@ const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmed
 describe('runs that overlap', () => {
   test('a run begins beside another one that is prepared, and is first when that one passes on', async () => {
     const { begun, run, add } = overlapping(2);
-    add('a');
+    void add('a');
     const one = await run(0);
-    add('b', 'c');
+    void add('b', 'c');
     await settled();
     expect(begun).toHaveLength(1);
     one.turn.prepared();
@@ -53,9 +53,9 @@ describe('runs that overlap', () => {
 
   test('few items wait for the end of the run before, or for it to pass on', async () => {
     const { begun, run, add } = overlapping(3);
-    add('a');
+    void add('a');
     const one = await run(0);
-    add('b', 'c');
+    void add('b', 'c');
     one.turn.prepared();
     await settled();
     expect(begun).toHaveLength(1);
@@ -65,13 +65,13 @@ describe('runs that overlap', () => {
 
   test('never three at once', async () => {
     const { begun, run, add } = overlapping(1);
-    add('a');
+    void add('a');
     const one = await run(0);
     one.turn.prepared();
-    add('b');
+    void add('b');
     const two = await run(1);
     two.turn.prepared();
-    add('c');
+    void add('c');
     await settled();
     expect(begun).toHaveLength(2);
     one.end();
@@ -80,9 +80,9 @@ describe('runs that overlap', () => {
 
   test('items of one key wait for the run that has one, in their order, and let others pass', async () => {
     const { begun, run, add } = overlapping(1);
-    add('a');
+    void add('a');
     const one = await run(0);
-    add('a', 'b', 'a', 'c');
+    void add('a', 'b', 'a', 'c');
     one.turn.prepared();
     const two = await run(1);
     expect(two.items.map(({ n }) => n)).toEqual([3, 5]);
@@ -94,9 +94,9 @@ describe('runs that overlap', () => {
 
   test('what has to be alone waits until nothing runs, nothing passes it, and nothing begins beside it', async () => {
     const { begun, run, add } = overlapping(1);
-    add('a');
+    void add('a');
     const one = await run(0);
-    add('b', null, 'c');
+    void add('b', null, 'c');
     one.turn.prepared();
     const two = await run(1);
     expect(two.items.map(({ key }) => key)).toEqual(['b']);
@@ -107,17 +107,17 @@ describe('runs that overlap', () => {
     const three = await run(2);
     expect(three.items.map(({ key }) => key)).toEqual([null, 'c']);
     three.turn.prepared();
-    add('d');
+    void add('d');
     await settled();
     expect(begun).toHaveLength(3);
   });
 
   test('what has to be alone is not passed by the other lane either: a flood there never leaves a moment in which nothing runs', async () => {
     const { batcher, begun, run, add } = overlapping(1);
-    add('a');
+    void add('a');
     const one = await run(0);
     one.turn.prepared();
-    add(null, 'b');
+    void add(null, 'b');
     for (const n of [10, 11]) void batcher.add({ key: `flood ${n}`, n }, 'bulk');
     await settled();
     one.turn.passOn();
@@ -139,7 +139,7 @@ describe('runs that overlap', () => {
     expect([two.turn.isFirst, one.turn.isFirst]).toEqual([false, true]);
     two.end();
     await b;
-    add('c');
+    void add('c');
     const three = await run(2);
     expect(three.turn.isFirst).toBe(false);
     one.end(new Error('away'));
