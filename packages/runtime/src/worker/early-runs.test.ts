@@ -3,6 +3,11 @@ import { startNatsServer } from '@cleanslate/infra';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineExecutor } from '../executor/executor.ts';
+import type { Claim } from './claim.ts';
+import { EarlyRuns } from './early-runs.ts';
+import type { FinishDesk } from './finish-desk.ts';
+import { SlowWatch } from './slow-watch.ts';
+import type { StepRunnerOptions } from './step-runner.ts';
 import { sleep, startTestWorker, testExecutor } from './test-worker.ts';
 
 let broker: TestBroker<Awaited<ReturnType<typeof startNatsServer>>>;
@@ -190,4 +195,12 @@ test('failures, and what leaves traces outside, go the way of every step', async
   expect(kit.scheduler.reportsOf(attempt.taskId)).toMatchObject([
     { outcome: 'failed', error: { code: 'OUTPUT_CONTRACT', message: expect.stringContaining('pure') } },
   ]);
+});
+
+test('a run that throws, though none should, is its attempt’s to tell: heard by nobody, it would end the process', async () => {
+  const early = new EarlyRuns(
+    { executors: new Map(), slow: new SlowWatch(50) } as unknown as StepRunnerOptions,
+    { open: true } as FinishDesk,
+  );
+  await expect(early.finish({} as Claim, Promise.reject(new Error('a fault of the kit')))).rejects.toThrow('a fault');
 });

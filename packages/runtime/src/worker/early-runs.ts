@@ -55,12 +55,12 @@ export class EarlyRuns {
 
   #unlessSlow(run: EarlyRun): Promise<StepResult | undefined> {
     const { slow } = this.#runner;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const watched = slow.watch(() => resolve(undefined));
-      void run.then((result) => {
+      run.then((result) => {
         slow.forget(watched);
         resolve(result);
-      });
+      }, reject);
     });
   }
 }
