@@ -64,12 +64,15 @@ export async function applyBatch(
   items: readonly LedgerItem[],
   turn: Turn,
 ): Promise<AppliedBatch> {
-  let tries = 0;
   try {
-    const { learn, ...applied } = await withTransaction(context.database, LEDGER_SCOPE, (tx) => {
-      // Rolled back, so it holds no lock any more, and may now have to wait for one of the batch behind it.
-      if (tries++ > 0) turn.passOn();
-      return applyIn(tx, context, items, turn);
+    const { learn, ...applied } = await withTransaction(context.database, LEDGER_SCOPE, async (tx) => {
+      try {
+        return await applyIn(tx, context, items, turn);
+      } catch (error) {
+        // It will hold no lock any more, and where it is tried again it may have to wait for one of the batch behind it.
+        turn.passOn();
+        throw error;
+      }
     });
     learn();
     return applied;

@@ -21,8 +21,8 @@ import { Loop } from './loop.ts';
 const GIVE_UP_MS = 4_000;
 /** Longer than a doorbell is held, and than its PubAck waits to be noted. */
 const LEFT_AFTER_MS = 5_000;
-/** So many are built and published at once. */
-const LEFT_LIMIT = 500;
+/** So many are built and published at once: each from the whole state of its task, with all outputs. */
+const LEFT_LIMIT = 100;
 /** PubAcks are noted in batches this far apart: by then most doorbells are answered, and their steps need no note of where in the stream they hang. */
 const NOTE_MS = 2_000;
 const SWEEP_MS = 2_000;
