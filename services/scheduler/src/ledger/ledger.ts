@@ -87,13 +87,13 @@ export class Ledger {
     // The database gets the next batch's statements before this process is busy with what follows from this one.
     if (turn.isFollowed) await sent();
     // Committed by now: whatever goes wrong here must not apply the batch again.
-    this.sendOn(applied);
+    this.#sendOn(applied);
     this.#telemetry.committed(items, applied.news, (performance.now() - began) / 1_000);
     return applied.results;
   }
 
-  /** Publishes what a commit left to publish; also used by admission, which commits batches of its own. */
-  sendOn(applied: Omit<AppliedBatch, 'results'>): void {
+  /** Publishes what a commit left to publish. */
+  #sendOn(applied: AppliedBatch): void {
     this.#relay.send(applied.doorbells);
     for (const abort of applied.aborts) {
       // Lossy on purpose: the next heartbeat's answer says the same.
