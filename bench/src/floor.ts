@@ -7,7 +7,6 @@ import { COMMANDS, connectFloor, EVENTS, RUN } from './floor-wire.ts';
 import { type Latency, toLatency } from './latency.ts';
 import { readCosts, spentBetween } from './process-cost.ts';
 
-const WARM_UP = 300;
 const SINGLES = 100;
 const RUN_MS = 120_000;
 
@@ -19,12 +18,12 @@ export type FloorResult = {
 
 /**
  * What the same machine does at the same time with nothing but the essentials (design/70): a scheduler and an executor process, four commands and four events a task, strict zod,
- * a log line a step, state by batched compare-and-set in PostgreSQL with fsync. `own` sends and takes with the platform's publisher and pull loop, `stock` as the client's documentation shows it.
+ * a log line a step, state by batched compare-and-set in PostgreSQL with fsync. `stock` sends and takes as the client's documentation shows it, `own` with the platform's publisher and pull loop.
  */
 export async function measureFloor(
   dir: string,
   postgres: { readonly adminUrl: string; readonly pid: number },
-  tasks: number,
+  { tasks, warmUp }: { readonly tasks: number; readonly warmUp: number },
   client: FloorClient,
 ): Promise<FloorResult> {
   await using nats = await startNatsServer({ dir: join(dir, `floor-nats-${client}`) });
@@ -43,7 +42,7 @@ export async function measureFloor(
   await using scheduler = await start('floor-scheduler');
   try {
     await waitForScheduler(bus);
-    await run(bus, WARM_UP);
+    await run(bus, warmUp);
     const pids = { scheduler: scheduler.pid, executor: executor.pid, nats: nats.pid, postgres: postgres.pid };
     const before = readCosts(pids);
     const startedAt = performance.now();
