@@ -82,9 +82,13 @@ async function insertFresh(tx: Tx, rows: readonly Inserted[]): Promise<void> {
        due_at, queue_expires_at, ready_at, state, spent, silent_claims, beaten, applied, failures, candidates)
      SELECT x.task_seq, x.step_id, x.ordinal, x.tenant_id, x.workflow, x.priority, x.plan_key, x.role, x.executor, x.after, x.round, x.purpose, x.phase, x.attempt, x.ring,
        to_timestamp(x.due_at::float8 / 1000), to_timestamp(x.queue_expires_at::float8 / 1000), to_timestamp(x.ready_at::float8 / 1000), 'pending', 0, 0, false, '[]', '[]', '[]'
-     FROM unnest($1::int8[], $2::text[], $3::int4[], $4::text[], $5::text[], $6::int2[], $7::text[], $8::text[], $9::text[], string_to_array($10, E'\n')::json[], $11::int4[], $12::text[], $13::text[],
-         $14::int4[], $15::int4[], $16::int8[], $17::int8[], $18::int8[])
-       AS x(task_seq, step_id, ordinal, tenant_id, workflow, priority, plan_key, role, executor, after, round, purpose, phase, attempt, ring, due_at, queue_expires_at, ready_at)`,
+     FROM (
+       SELECT unnest($1::int8[]) AS task_seq, unnest($2::text[]) AS step_id, unnest($3::int4[]) AS ordinal, unnest($4::text[]) AS tenant_id,
+         unnest($5::text[]) AS workflow, unnest($6::int2[]) AS priority, unnest($7::text[]) AS plan_key, unnest($8::text[]) AS role,
+         unnest($9::text[]) AS executor, unnest(string_to_array($10, E'\n')::json[]) AS after, unnest($11::int4[]) AS round, unnest($12::text[]) AS purpose,
+         unnest($13::text[]) AS phase, unnest($14::int4[]) AS attempt, unnest($15::int4[]) AS ring, unnest($16::int8[]) AS due_at,
+         unnest($17::int8[]) AS queue_expires_at, unnest($18::int8[]) AS ready_at
+     ) x`,
     [
       numbers((row) => row.taskSeq),
       texts((row) => row.step.stepId),
@@ -118,10 +122,14 @@ async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
        worker = x.worker, beaten = x.beaten, applied = x.applied, due_at = to_timestamp(x.due_at::float8 / 1000), timeout_at = to_timestamp(x.timeout_at::float8 / 1000),
        queue_expires_at = to_timestamp(x.queue_expires_at::float8 / 1000), ready_at = to_timestamp(x.ready_at::float8 / 1000), doorbell_seq = x.doorbell_seq,
        started_at = to_timestamp(x.started_at::float8 / 1000), ended_at = to_timestamp(x.ended_at::float8 / 1000), output = coalesce(x.output, s.output)
-     FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int4[], $9::text[], $10::text[], $11::bool[], string_to_array($12, E'\n')::json[],
-         $13::int8[], $14::int8[], $15::int8[], $16::int8[], $17::int8[], $18::int8[], $19::int8[], string_to_array($20, E'\n', '')::json[])
-       AS x(task_seq, step_id, state, phase, attempt, spent, ring, silent_claims, claim_id, worker, beaten, applied, due_at, timeout_at, queue_expires_at, ready_at, doorbell_seq,
-         started_at, ended_at, output)
+     FROM (
+       SELECT unnest($1::int8[]) AS task_seq, unnest($2::text[]) AS step_id, unnest($3::text[]) AS state, unnest($4::text[]) AS phase,
+         unnest($5::int4[]) AS attempt, unnest($6::int4[]) AS spent, unnest($7::int4[]) AS ring, unnest($8::int4[]) AS silent_claims,
+         unnest($9::text[]) AS claim_id, unnest($10::text[]) AS worker, unnest($11::bool[]) AS beaten, unnest(string_to_array($12, E'\n')::json[]) AS applied,
+         unnest($13::int8[]) AS due_at, unnest($14::int8[]) AS timeout_at, unnest($15::int8[]) AS queue_expires_at, unnest($16::int8[]) AS ready_at,
+         unnest($17::int8[]) AS doorbell_seq, unnest($18::int8[]) AS started_at, unnest($19::int8[]) AS ended_at,
+         unnest(string_to_array($20, E'\n', '')::json[]) AS output
+     ) x
      WHERE ${STEP_OF_X}`,
     [
       toNumberArray(rows.map((row) => row.taskSeq)),

@@ -120,8 +120,11 @@ async function insertTransitions(tx: Tx, { transitions }: Changes): Promise<void
   await tx.query(
     `INSERT INTO ledger.transitions (at, task_seq, tenant_id, step_id, from_state, to_state, trigger, attempt, spent, round, claim_id, worker, code)
      SELECT to_timestamp(x."at"::float8 / 1000), x.task_seq, x.tenant_id, x.step_id, x.from_state, x.to_state, x.trigger, x.attempt, x.spent, x.round, x.claim_id, x.worker, x.code
-     FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::int4[], $10::int4[], $11::text[], $12::text[], $13::text[])
-       AS x("at", task_seq, tenant_id, step_id, from_state, to_state, trigger, attempt, spent, round, claim_id, worker, code)`,
+     FROM (
+       SELECT unnest($1::int8[]) AS "at", unnest($2::int8[]) AS task_seq, unnest($3::text[]) AS tenant_id, unnest($4::text[]) AS step_id,
+         unnest($5::text[]) AS from_state, unnest($6::text[]) AS to_state, unnest($7::text[]) AS trigger, unnest($8::int4[]) AS attempt,
+         unnest($9::int4[]) AS spent, unnest($10::int4[]) AS round, unnest($11::text[]) AS claim_id, unnest($12::text[]) AS worker, unnest($13::text[]) AS code
+     ) x`,
     [
       numbers((row) => row.at),
       numbers((row) => row.taskSeq),
