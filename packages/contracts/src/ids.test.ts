@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  AnyTime,
+  Candidate,
   DeadLetterList,
   endpointSubject,
+  FactAdd,
+  FactPeriod,
   inboxPrefix,
   KnowledgeId,
   permissionsFor,
@@ -13,6 +17,7 @@ import {
   TaskId,
   TenantId,
   TOKEN_PATTERN,
+  UtcTime,
   WorkerId,
   workConsumer,
 } from './index.ts';
@@ -113,4 +118,35 @@ it('a step id is a plan key, with the round it was added for', () => {
     expect(StepId.safeParse(id).success).toBe(true);
   for (const id of ['analyze#', 'analyze#0', 'analyze#02', 'analyze#10000', 'a#2#3', 'a'.repeat(49)])
     expect(StepId.safeParse(id).success).toBe(false);
+});
+
+describe('times', () => {
+  const said = { ...{ statement: 's', assertion: null, knowledgeType: 'lesson', sourceType: 'internal_document' } };
+  const candidate = { ...said, sourceRef: 'r', confidence: 1, importance: 1, derivedFrom: [], tags: [] };
+  const period = { value: '1', statement: 's', validFrom: null, validUntil: null };
+
+  it('of the year 0, which the database does not have, are refused where something is said to hold', () => {
+    for (const validFrom of ['0000-01-01T00:00:00.000Z', '0000-12-31T23:59:59.999Z']) {
+      expect(Candidate.safeParse({ ...candidate, validFrom }).error?.message).toContain('no year 0000');
+      expect(FactPeriod.safeParse({ ...period, validUntil: validFrom }).error?.message).toContain('no year 0000');
+      expect(AnyTime.safeParse(validFrom).error?.message).toContain('write a date');
+    }
+    expect(AnyTime.safeParse('0000-01-01').success).toBe(false);
+    for (const validFrom of ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z', null])
+      expect(Candidate.safeParse({ ...candidate, validFrom }).success).toBe(true);
+    for (const time of ['0001-01-01', '9999-12-31', '2024-07-01T09:00:00+02:00'])
+      expect(AnyTime.safeParse(time).success).toBe(true);
+  });
+
+  it('in another form are refused with the form to write', () => {
+    for (const time of ['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.000+00:00', 'now'])
+      expect(UtcTime.safeParse(time).error?.message).toContain('as in 2024-07-01T09:00:00.000Z');
+    expect(AnyTime.safeParse('2023-02-29').error?.message).toContain('write a date (2024-07-01, midnight UTC)');
+  });
+
+  it('a fact can’t be named as the confirmations are', () => {
+    expect(Candidate.safeParse({ ...candidate, knowledgeId: 'settled' }).error?.message).toContain('is reserved');
+    expect(FactAdd.request.data.safeParse({ statement: 's', knowledgeId: 'settled' }).success).toBe(false);
+    expect(Candidate.safeParse({ ...candidate, knowledgeId: 'settled-2' }).success).toBe(true);
+  });
 });

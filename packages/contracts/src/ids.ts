@@ -19,6 +19,8 @@ export const WorkerId = token('worker id');
 export const ScheduleId = token('schedule id');
 export const SessionId = token('session id');
 export const KnowledgeId = token('knowledge id');
+/** Chosen by whoever states a fact: no id that the platform says other things under. */
+export const NewKnowledgeId = KnowledgeId.regex(/^(?!settled$)/, 'knowledge id "settled" is reserved: choose another');
 /** A step's key inside its task's plan: `analyze`, and `analyze#2` for the step added by the second round. */
 export const StepId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,47}(#[1-9][0-9]{0,3})?$/, {
   message: 'step id must be a plan key such as "analyze" or "analyze#2"',
@@ -31,9 +33,23 @@ export const CandidateId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,159}
 export const FactRef = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}@[1-9][0-9]{0,8}$/);
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** UTC with milliseconds, as `Date.prototype.toISOString` prints it. */
-export const UtcTime = z.iso.datetime({ precision: 3 });
+export const UtcTime = z.iso.datetime({
+  precision: 3,
+  error: 'write a time in UTC with milliseconds, as in 2024-07-01T09:00:00.000Z',
+});
+/** PostgreSQL has no year 0: what says it can be read, but never stored. */
+const isStorable = /^(?!0000)/;
+const NO_YEAR_0 = 'there is no year 0000: leave the time out where it is open';
+/** When something holds, as agents and imports say it. */
+export const ValidTime = UtcTime.regex(isStorable, NO_YEAR_0).meta({ format: 'date-time' });
 /** What people type: any ISO time with an offset, or a plain date (midnight UTC). */
-export const AnyTime = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+export const AnyTime = z.union(
+  [
+    z.iso.datetime({ offset: true }).regex(isStorable).meta({ format: 'date-time' }),
+    z.iso.date().regex(isStorable).meta({ format: 'date' }),
+  ],
+  'write a date (2024-07-01, midnight UTC) or a time with its zone (2024-07-01T09:00:00+02:00)',
+);
 
 /** Reserved task id of `submit.refused` events for submits in which no valid id could be read. */
 export const INVALID_TASK_ID = 'invalid';

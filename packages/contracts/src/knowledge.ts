@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FactRef, KnowledgeId, Sha256, TenantId, UtcTime } from './ids.ts';
+import { FactRef, KnowledgeId, NewKnowledgeId, Sha256, TenantId, UtcTime, ValidTime } from './ids.ts';
 
 export const KnowledgeType = z.enum([
   'clause',
@@ -82,7 +82,7 @@ export const Candidate = z.strictObject({
   statement: z.string().min(1).max(20_000),
   assertion: Assertion.nullable(),
   /** Given where the proposer means a known fact; else the maintainer matches by key. */
-  knowledgeId: KnowledgeId.optional(),
+  knowledgeId: NewKnowledgeId.optional(),
   knowledgeType: KnowledgeType,
   layer: KnowledgeLayer.optional(),
   sourceType: SourceType,
@@ -91,8 +91,8 @@ export const Candidate = z.strictObject({
   importance: z.number().min(0).max(1),
   accessLevel: AccessLevel.optional(),
   sensitivity: Sensitivity.optional(),
-  validFrom: UtcTime.nullable().optional(),
-  validUntil: UtcTime.nullable().optional(),
+  validFrom: ValidTime.nullable().optional(),
+  validUntil: ValidTime.nullable().optional(),
   derivedFrom: z.array(FactRef).max(200),
   tags: z.array(z.string().max(60)).max(50),
 });
@@ -106,12 +106,12 @@ export type CandidateOutcome = z.infer<typeof CandidateOutcome>;
 export const FactPeriod = z.strictObject({
   value: z.string().max(2_000),
   statement: z.string().min(1).max(20_000),
-  validFrom: UtcTime.nullable(),
-  validUntil: UtcTime.nullable(),
+  validFrom: ValidTime.nullable(),
+  validUntil: ValidTime.nullable(),
 });
 /** A fact as people import it: an identity and one or more periods that don't overlap. */
 export const FactImport = z.strictObject({
-  knowledgeId: KnowledgeId,
+  knowledgeId: NewKnowledgeId,
   subject: z.string().min(1).max(200),
   predicate: z.string().min(1).max(200),
   unit: z.string().max(40).nullable(),

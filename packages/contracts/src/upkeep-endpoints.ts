@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from './endpoint.ts';
-import { AnyTime, FactRef, KnowledgeId, UtcTime } from './ids.ts';
+import { AnyTime, FactRef, KnowledgeId, NewKnowledgeId, UtcTime } from './ids.ts';
 import { AccessLevel, Assertion, CandidateOutcome, KnowledgeType } from './knowledge.ts';
 
 /**
@@ -13,7 +13,7 @@ export const FactAdd = defineEndpoint(
     statement: z.string().min(1).max(20_000),
     assertion: Assertion.optional(),
     /** Where one fact among several is meant, or a new one is to have this id. */
-    knowledgeId: KnowledgeId.optional(),
+    knowledgeId: NewKnowledgeId.optional(),
     /** Default `rule` with an assertion, else `other`. */
     knowledgeType: KnowledgeType.optional(),
     /** Who says so, or where it stands. Default `person`. */
