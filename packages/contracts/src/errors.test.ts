@@ -119,6 +119,13 @@ describe('any thrown value', () => {
       expect(isAppError(toAppError(thrown))).toBe(true);
   });
 
+  it('may be a proxy that was revoked, of which nothing can be asked', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(isAppError(proxy)).toBe(false);
+    expect(toAppError(proxy).message).toBe('something was thrown that has no text');
+  });
+
   it('is one by its shape: another copy of this package has another class', () => {
     const other = Object.assign(new Error('m'), { name: 'AppError', code: 'NOT_FOUND', disposition: 'terminal' });
     expect(isAppError(other)).toBe(true);

@@ -152,9 +152,13 @@ export class AppError extends Error {
   }
 }
 
-/** True for an `AppError` of any copy of this package (an `instanceof` across packages is not reliable). */
+/** True for an `AppError` of any copy of this package (an `instanceof` across packages is not reliable). Never throws, as a proxy that was revoked would make it. */
 export function isAppError(error: unknown): error is AppError {
-  return error instanceof Error && error.name === 'AppError' && 'disposition' in error;
+  try {
+    return error instanceof Error && error.name === 'AppError' && 'disposition' in error;
+  } catch {
+    return false;
+  }
 }
 
 /** Any thrown value as an `AppError`; what is not one already becomes `fallback`. */

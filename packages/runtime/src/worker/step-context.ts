@@ -24,6 +24,7 @@ import type { ClaimDesk } from './claim-desk.ts';
 import { type ObjectStore, readDocument } from './objects.ts';
 import type { SlowWatch } from './slow-watch.ts';
 import { type OpenModel, openStepModel } from './step-model.ts';
+import { toOutputText } from './step-report.ts';
 
 export type StepServices = {
   readonly bus: Bus;
@@ -159,6 +160,7 @@ async function propose(services: StepServices, claim: Claim, candidate: Candidat
     throw new AppError('OUTPUT_CONTRACT', `a step may propose at most ${MAX_CANDIDATES} candidates`);
   const parsed = Candidate.safeParse(candidate);
   if (!parsed.success) throw new AppError('OUTPUT_CONTRACT', mismatch('candidate', parsed.error).message);
+  toOutputText(parsed.data, 'candidate');
   const { fence } = claim;
   const candidateId = toCandidateId(fence, n);
   const attributes = {

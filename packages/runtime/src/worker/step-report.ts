@@ -64,12 +64,12 @@ export async function storeOutput(
   }
 }
 
-/** Throws `OUTPUT_CONTRACT` for what the platform's JSON can't carry. */
-export function toOutputText(output: JsonObject): string {
+/** The text of what an executor hands out. Throws `OUTPUT_CONTRACT` for what the platform's JSON can't carry. */
+export function toOutputText(output: JsonObject, what = 'output'): string {
   try {
     const text = JSON.stringify(output);
     // What the readers of the report refuse must fail here, as this executor's fault. The brackets stand for the envelope's depth.
-    parseJsonText(`[[${text}]]`, 'output');
+    parseJsonText(`[[${text}]]`, what);
     return text;
   } catch (error) {
     throw new AppError('OUTPUT_CONTRACT', toSafeError(error).message, { cause: error });

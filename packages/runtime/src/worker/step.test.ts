@@ -70,6 +70,15 @@ describe('what an executor throws', () => {
       { code: 'EXECUTOR_FAILED' },
     ],
     [
+      'a proxy that was revoked',
+      () => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        revoke();
+        return Promise.reject(proxy);
+      },
+      { code: 'EXECUTOR_FAILED' },
+    ],
+    [
       'circular details',
       async () => {
         const loop: Record<string, unknown> = {};
@@ -231,6 +240,20 @@ describe('the context', () => {
     const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.BLACKBOARD', '', { timeout: 30_000 });
     expect(info.json<{ state: { messages: number } }>().state.messages).toBe(2);
   });
+
+  test.each(['a\0b', `half ${String.fromCharCode(0xd800)}`])(
+    '%j is proposed by a step that fails for it: no letter says later what was lost',
+    async (statement) => {
+      const careless = testExecutor(async ({ blackboard }) => ({
+        id: await blackboard.propose({ ...candidate, statement }),
+      }));
+      await using kit = await startTestWorker(broker, [careless]);
+      await kit.scheduler.ring('analyzer', kit.scheduler.attempt());
+      await until(() => kit.scheduler.reports.length === 1, 'the report');
+      const error = { code: 'OUTPUT_CONTRACT', message: /^candidate holds an? (NUL|unpaired)/ };
+      expect(kit.scheduler.reports[0]?.data).toMatchObject({ outcome: 'failed', error });
+    },
+  );
 
   test('a forgotten bad proposal fails the step instead of ending the process', async () => {
     const careless = testExecutor(async ({ blackboard }) => {
