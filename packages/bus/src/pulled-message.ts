@@ -56,6 +56,11 @@ export class PulledMessage {
     return this.delivery.streamSequence;
   }
 
+  /** When the broker took it, by the broker's clock. Milliseconds since 1970. */
+  get storedAt(): number {
+    return Math.floor(Number(toTokens(this.#message.reply ?? '')[5]) / 1e6);
+  }
+
   /** From 1. */
   get deliveries(): number {
     return this.delivery.deliveries;
@@ -108,9 +113,7 @@ export class PulledMessage {
  * stream and a random token at the end.
  */
 export function parseAckSubject(reply: string): Delivery {
-  const tokens = reply.split('.');
-  const at = tokens.length === 9 ? 2 : 4;
-  const [stream, durable, deliveries, sequence] = tokens.slice(at, at + 4);
+  const [stream, durable, deliveries, sequence] = toTokens(reply);
   const parsed = {
     stream: stream ?? '',
     durable: durable ?? '',
@@ -125,4 +128,10 @@ export function parseAckSubject(reply: string): Delivery {
     throw new Error(`not a message of a stream: reply subject "${reply.slice(0, 200)}"`);
   }
   return parsed;
+}
+
+/** From the stream on. */
+function toTokens(reply: string): readonly string[] {
+  const tokens = reply.split('.');
+  return tokens.slice(tokens.length === 9 ? 2 : 4);
 }

@@ -5,7 +5,7 @@ import { backoffMs } from './backoff.ts';
 import { encodeHeaders, toReceivedHeaders } from './headers.ts';
 import { toNatsServerConfig } from './nats-server-config.ts';
 import { parsePubAnswer } from './pub-ack.ts';
-import { parseAckSubject } from './pulled-message.ts';
+import { PulledMessage, parseAckSubject } from './pulled-message.ts';
 
 describe('ack subjects', () => {
   test('both forms are read', () => {
@@ -13,6 +13,16 @@ describe('ack subjects', () => {
     expect(parseAckSubject('$JS.ACK.COMMANDS.work-x.3.17.9.1700000000000000000.5')).toEqual(expected);
     expect(parseAckSubject('$JS.ACK._.hash.COMMANDS.work-x.3.17.9.1700000000000000000.5')).toEqual(expected);
     expect(parseAckSubject('$JS.ACK.hub.hash.COMMANDS.work-x.3.17.9.1700000000000000000.5.rnd')).toEqual(expected);
+  });
+
+  test('hold when the broker took the message, by its clock', () => {
+    for (const reply of [
+      '$JS.ACK.S.d.3.17.9.1700000000123456789.5',
+      '$JS.ACK._.hash.S.d.3.17.9.1700000000123456789.5',
+    ]) {
+      const message = new PulledMessage({ soon: () => undefined }, { reply } as Partial<Msg> as Msg, () => undefined);
+      expect(message.storedAt).toBe(1_700_000_000_123);
+    }
   });
 
   test.each(['', '_INBOX.x.1', '$JS.ACK.a.b.c', '$JS.ACK.COMMANDS.work-x.x.17.9.1.5'])('%j is none', (reply) => {

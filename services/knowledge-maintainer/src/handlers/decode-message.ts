@@ -3,6 +3,7 @@ import {
   AppError,
   decodeMessage,
   type Envelope,
+  HEADERS,
   KnowledgePropose,
   KnowledgeSettle,
   parseSubject,
@@ -16,11 +17,13 @@ export type Decoded =
   | { readonly kind: 'candidate'; readonly candidate: NewCandidate }
   | { readonly kind: 'settlement'; readonly settlement: TaskSettlement & SaidUse };
 
+type Message = Pick<PulledMessage, 'subject' | 'data' | 'headers' | 'storedAt'>;
+
 /**
  * What a message of the blackboard or of the commands says. Throws `UNPARSEABLE`, `SCHEMA_MISMATCH`, `TENANT_MISMATCH`: nobody can use it;
  * `UNSUPPORTED_VERSION`: a newer maintainer can.
  */
-export function decodeKnowledgeMessage(message: Pick<PulledMessage, 'subject' | 'data'>): Decoded {
+export function decodeKnowledgeMessage(message: Message): Decoded {
   const { definition, envelope } = decodeMessage([KnowledgePropose, KnowledgeSettle], message.data);
   const ids = parseSubject(message.subject);
   if (ids?.tenantId !== envelope.tenantid)
@@ -33,7 +36,7 @@ export function decodeKnowledgeMessage(message: Pick<PulledMessage, 'subject' | 
     );
   const command = message.subject.startsWith('cmd.');
   if (definition.name === KnowledgeSettle.name && command) return toSettlement(envelope);
-  if (definition.name === KnowledgePropose.name && !command) return toCandidate(envelope, ids.taskId);
+  if (definition.name === KnowledgePropose.name && !command) return toCandidate(envelope, ids.taskId, message);
   throw new AppError('SCHEMA_MISMATCH', `type "${envelope.type}" is not read from ${message.subject}`);
 }
 
@@ -42,7 +45,7 @@ function toSettlement(envelope: Envelope): Decoded {
   return { kind: 'settlement', settlement: { tenantId: envelope.tenantid, messageId: envelope.id, ...data } };
 }
 
-function toCandidate(envelope: Envelope, subjectTask: string | undefined): Decoded {
+function toCandidate(envelope: Envelope, subjectTask: string | undefined, message: Message): Decoded {
   const { taskid, stepid, attempt, claimid, candidateid } = envelope;
   if (taskid === undefined || taskid !== subjectTask)
     throw new AppError('TENANT_MISMATCH', 'subject and envelope name different tasks');
@@ -59,7 +62,15 @@ function toCandidate(envelope: Envelope, subjectTask: string | undefined): Decod
     epoch: envelope.epoch ?? null,
     messageId: envelope.id,
     body: cleanCandidate(KnowledgePropose.data.parse(envelope.data), DEFAULT_SENSITIVE),
-    saidAt: envelope.time,
+    saidAt: toSaidAt(envelope, message),
   };
   return { kind: 'candidate', candidate };
+}
+
+/**
+ * When the broker took it: one clock for all, since a machine whose clock is behind would otherwise speak of the past, and what it says now would
+ * never hold. What comes back from a letter keeps its author's time: it must not overwrite what was said since.
+ */
+function toSaidAt(envelope: Envelope, { headers, storedAt }: Message): string {
+  return headers.get(HEADERS.replayOf) === '' ? new Date(storedAt).toISOString() : envelope.time;
 }
