@@ -43,8 +43,14 @@ export function findLayerBreaches(files, dependencies) {
   return breaches;
 }
 
-/** One other entry of a package at most, and its name is fixed; but for what users need of the test kit, and the plans without the executors, whose memory the scheduler does without. */
-const OTHER_ENTRIES = new Set(['testing/memory', 'workflows/plans']);
+/** One other entry of a package, and its name is fixed; but for what users need of the test kit, and for what a scheduler needs of a package, which does without the memory of the rest. */
+const OTHER_ENTRIES = new Set([
+  'testing/memory',
+  'domain/ledger',
+  'runtime/service',
+  'store/ledger',
+  'workflows/plans',
+]);
 
 function judgeImport(file, specifier) {
   if (specifier.startsWith('@cleanslate/')) {

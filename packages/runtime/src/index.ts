@@ -31,8 +31,8 @@ export {
   rolloutConfig,
   urlOf,
   wholeNumber,
-  workerConfig,
 } from './config/config.ts';
+export { workerConfig } from './config/worker-config.ts';
 export {
   defineExecutor,
   type Executor,

@@ -1,4 +1,4 @@
-import { baseConfig, databaseConfig, rolloutConfig, wholeNumber } from '@cleanslate/runtime';
+import { baseConfig, databaseConfig, rolloutConfig, wholeNumber } from '@cleanslate/runtime/service';
 import { z } from 'zod';
 
 export const schedulerConfig = baseConfig.extend({

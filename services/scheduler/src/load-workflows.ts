@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, parseJson, toAppError } from '@cleanslate/contracts';
-import { type CompiledWorkflow, loadWorkflow } from '@cleanslate/domain';
+import { type CompiledWorkflow, loadWorkflow } from '@cleanslate/domain/ledger';
 
 /** Compiled plans of a folder, beside the built-in workflows. Throws `PLAN_INVALID` naming the file and the fault: a service that can't take its work doesn't start. */
 export async function loadWorkflows(

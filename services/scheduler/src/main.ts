@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime';
+import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime/service';
 import { WORKFLOWS } from '@cleanslate/workflows/plans';
 import { schedulerConfig } from './config.ts';
 import { loadWorkflows } from './load-workflows.ts';

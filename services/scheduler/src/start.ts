@@ -1,9 +1,9 @@
 import { type Bus, Publisher, refuseLossyStreams } from '@cleanslate/bus';
 import { fromAttemptHeaders, parseSubject } from '@cleanslate/contracts';
-import type { CompiledWorkflow, MachineOptions } from '@cleanslate/domain';
-import { MACHINE_DEFAULTS } from '@cleanslate/domain';
-import { checkBus, type Logger, type Metrics, type ReadyChecks, type Tracer } from '@cleanslate/runtime';
-import { type Database, PlanCache, readEpoch, StateCache, withTransaction } from '@cleanslate/store';
+import type { CompiledWorkflow, MachineOptions } from '@cleanslate/domain/ledger';
+import { MACHINE_DEFAULTS } from '@cleanslate/domain/ledger';
+import { checkBus, type Logger, type Metrics, type ReadyChecks, type Tracer } from '@cleanslate/runtime/service';
+import { type Database, PlanCache, readEpoch, StateCache, withTransaction } from '@cleanslate/store/ledger';
 import { serveClaims } from './handlers/claims.ts';
 import type { HandlerContext } from './handlers/context.ts';
 import { serveControls } from './handlers/controls.ts';

@@ -40,8 +40,9 @@ export {
 export { isAbout, type OpenClaim, toOpenClaim } from './open-claim.ts';
 export { type PlacedVersion, placePeriod } from './place-period.ts';
 export { createEraser, ERASED, type Eraser, type Erasure } from './redaction/erase-content.ts';
+export { toKeyedRequest } from './redaction/keyed-request.ts';
 export { isShortPhrase, toFragments } from './redaction/phrase-pattern.ts';
-export { toContent, toKeyedRequest, toRedactedHashes, toTombstone } from './redaction/redacted-hash.ts';
+export { toContent, toRedactedHashes, toTombstone } from './redaction/redacted-hash.ts';
 export { DEFAULT_SCREEN, type Screening, type ScreenSettings, screenCandidate } from './screen-candidate.ts';
 export {
   freshnessOf,

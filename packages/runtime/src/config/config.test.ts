@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { databaseConfig, parseConfig, wholeNumber, workerConfig } from './config.ts';
+import { databaseConfig, parseConfig, wholeNumber } from './config.ts';
+import { workerConfig } from './worker-config.ts';
 
 const env = { NATS_URL: 'nats://127.0.0.1:4222' };
 

@@ -1,5 +1,4 @@
 import { AppError } from '@cleanslate/contracts';
-import { modelConfig } from '@cleanslate/llm';
 import { z } from 'zod';
 
 /** A whole number in plain digits: `abc`, ``, `-1`, `1e9`, `NaN` and `Infinity` are refused, not read as "no limit". */
@@ -65,11 +64,6 @@ export const rolloutConfig = {
 export const databaseConfig = {
   DATABASE_URL: urlOf('postgres', 'postgresql').describe("address of the database with this service's own role"),
 };
-
-export const workerConfig = baseConfig.extend({
-  ...modelConfig,
-  SLOTS: wholeNumber({ min: 1, max: 1_000 }).default(8).describe('steps that this worker runs at once'),
-});
 
 /**
  * Environment → frozen configuration. Throws one `CONFIGURATION` error that lists every fault with the variable and what to set; values

@@ -1,4 +1,4 @@
-import { DEFAULT_SENSITIVE, maskSensitive } from '@cleanslate/domain';
+import { DEFAULT_SENSITIVE, maskSensitive } from '@cleanslate/domain/ledger';
 import { hideKnown } from './known-secrets.ts';
 
 /**

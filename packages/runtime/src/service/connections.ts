@@ -37,7 +37,7 @@ export async function openServiceDatabase(
 ): Promise<Database> {
   const { config, logger, metrics, onWait } = context;
   // A worker without a database does without the store, and its driver: 4 MB.
-  const { awaitDatabase, openDatabase } = await import('@cleanslate/store');
+  const { awaitDatabase, openDatabase } = await import('@cleanslate/store/ledger');
   const database = openDatabase({
     url: config.DATABASE_URL,
     ...options,

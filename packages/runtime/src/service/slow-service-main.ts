@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { workerConfig } from '../config/config.ts';
+import { workerConfig } from '../config/worker-config.ts';
 import { defineExecutor } from '../executor/executor.ts';
 import { startWorker } from '../worker/worker.ts';
 import { connectServiceBus } from './connections.ts';

@@ -1,6 +1,6 @@
 import type { DeadLettered, ErrorBody } from '@cleanslate/contracts';
 import { HEADERS } from '@cleanslate/contracts';
-import type { Step, Task } from '@cleanslate/domain';
+import type { Step, Task } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { type HistoryEntry, iso, mergeHistory } from './dead-letters-history.ts';
 

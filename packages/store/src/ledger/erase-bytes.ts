@@ -1,4 +1,4 @@
-import { type Eraser, toFragments } from '@cleanslate/domain';
+import { type Eraser, toFragments } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { eraseText } from './erase-rows.ts';
 import type { OpenErasure } from './erasures.ts';

@@ -1,4 +1,4 @@
-import type { Eraser } from '@cleanslate/domain';
+import type { Eraser } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { saying } from '../saying.ts';
 import type { OpenErasure } from './erasures.ts';

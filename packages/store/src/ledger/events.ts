@@ -1,4 +1,4 @@
-import type { OutgoingEvent } from '@cleanslate/domain';
+import type { OutgoingEvent } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toLines, toTextArray } from './arrays.ts';
 import { BY_TASK_ID } from './submits.ts';

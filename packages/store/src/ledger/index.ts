@@ -1,3 +1,18 @@
+// The tables of the ledger and the connection to them: all of the store that a scheduler loads.
+
+export { type AwaitDatabaseOptions, awaitDatabase } from '../await-database.ts';
+export {
+  DATABASE_ROLES,
+  type Database,
+  type DatabaseOptions,
+  type DatabaseRole,
+  isConstraintViolation,
+  openDatabase,
+  sent,
+  type TransactionScope,
+  type Tx,
+  withTransaction,
+} from '../database.ts';
 export {
   findReady,
   type Line,
@@ -54,6 +69,16 @@ export {
 } from './events.ts';
 export { countUnaccounted, findReply, type LedgerGauges, readGauges, readHead, saveReply, tick } from './health.ts';
 export { type Loaded, loadForUpdate, loadLate, PlanCache, readEpoch, readStates, upsertPlan } from './load.ts';
+export {
+  type CallScope,
+  findCallUse,
+  forgetCalls,
+  insertCall,
+  isOpenCall,
+  renewCalls,
+  type SettledCall,
+  settleCall,
+} from './model-calls.ts';
 export { findObjectBytes, putObjects, type StoredObject, toObject } from './objects.ts';
 export { type RoleQueue, readQueues } from './queues.ts';
 export {
@@ -68,6 +93,7 @@ export {
   repairSettlements,
 } from './reconcile.ts';
 export { findKnown, type RestoreReport, restoreLedger } from './restore.ts';
+export { type Forgotten, forgetFinished } from './retention.ts';
 export { keyOf, type StoredAggregate, type TaskKey, toPriorityNumber } from './rows.ts';
 export { type Changes, insertTasks, type Refusal, saveChanges } from './save.ts';
 export {
@@ -83,6 +109,7 @@ export {
   switchSchedule,
   takeDueSchedules,
 } from './schedules.ts';
+export { forgetSessions, readSession, resetSession, writeSession } from './sessions.ts';
 export { confirmSettlement, type DueSettlement, takeDueSettlements, upsertSettlements } from './settlements.ts';
 export { StateCache } from './state-cache.ts';
 export { findSubmitKeys, keySubmits } from './submit-keys.ts';
@@ -95,3 +122,4 @@ export {
 } from './submits.ts';
 export { type DueInput, type DueRing, findDueClaims, findDueInputs, findDueRings } from './timers.ts';
 export { applyHeartbeats, forgetSilentWorkers } from './workers.ts';
+export { findWorkflows, putWorkflow, type RegisteredWorkflow } from './workflows.ts';

@@ -1,5 +1,5 @@
 import { Plan } from '@cleanslate/contracts';
-import type { Aggregate } from '@cleanslate/domain';
+import type { Aggregate } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toNumberArray } from './arrays.ts';
 import {

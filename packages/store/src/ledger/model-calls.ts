@@ -1,5 +1,5 @@
 import type { AttemptRef } from '@cleanslate/contracts';
-import type { LimitUse } from '@cleanslate/domain';
+import type { LimitUse } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 
 export type CallScope = { readonly tenantId: string; readonly model: string };

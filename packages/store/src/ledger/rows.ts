@@ -1,6 +1,6 @@
 import type { ErrorBody, JsonObject, Priority, TaskState, VerdictReason } from '@cleanslate/contracts';
-import type { Aggregate, Failure, GateState, Phase, Purpose, Step, Task } from '@cleanslate/domain';
-import { isGateOpen } from '@cleanslate/domain';
+import type { Aggregate, Failure, GateState, Phase, Purpose, Step, Task } from '@cleanslate/domain/ledger';
+import { isGateOpen } from '@cleanslate/domain/ledger';
 
 /** A row of `ledger.tasks` as the driver gives it. */
 export type TaskRow = {

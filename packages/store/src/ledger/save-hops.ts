@@ -1,5 +1,5 @@
 import type { TaskState } from '@cleanslate/contracts';
-import { isTransitionAllowed } from '@cleanslate/domain';
+import { isTransitionAllowed } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
 import { STEP_OF_X, TASK_OF_X } from './one-plan.ts';

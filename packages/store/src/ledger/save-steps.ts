@@ -1,5 +1,5 @@
 import { AppError } from '@cleanslate/contracts';
-import type { Step, Task } from '@cleanslate/domain';
+import type { Step, Task } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toBooleanArray, toLines, toNumberArray, toTextArray } from './arrays.ts';
 import { STEP_OF_X } from './one-plan.ts';

@@ -1,4 +1,4 @@
-import type { OutgoingEvent, Task, TransitionRecord } from '@cleanslate/domain';
+import type { OutgoingEvent, Task, TransitionRecord } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
 import { insertEvents, type NumberedEvent } from './events.ts';

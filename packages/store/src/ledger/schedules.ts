@@ -1,5 +1,5 @@
 import type { ErrorBody, JsonObject, MissedPolicy, OverlapPolicy, Priority } from '@cleanslate/contracts';
-import type { ScheduleDecision, ScheduleState } from '@cleanslate/domain';
+import type { ScheduleDecision, ScheduleState } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 
 export type ScheduleKey = { readonly tenantId: string; readonly scheduleId: string };

@@ -1,4 +1,4 @@
-import type { Aggregate } from '@cleanslate/domain';
+import type { Aggregate } from '@cleanslate/domain/ledger';
 import { keyOf, type StoredAggregate } from './rows.ts';
 
 /** Tasks kept at most, and how large one may be (characters of input and outputs): far more than are in motion at full load, a few tens of MB at worst. */

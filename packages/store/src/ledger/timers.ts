@@ -1,4 +1,4 @@
-import type { LedgerInput } from '@cleanslate/domain';
+import type { LedgerInput } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import type { TaskKey } from './rows.ts';
 

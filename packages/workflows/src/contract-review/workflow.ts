@@ -1,7 +1,7 @@
 import { DocumentInput } from '@cleanslate/contracts';
-import { defineWorkflow, type WorkflowDefinition } from '@cleanslate/domain';
+import { defineWorkflow, type WorkflowDefinition } from '@cleanslate/domain/ledger';
 import { z } from 'zod';
-import { POLICY_SUBJECTS } from './policy.ts';
+import { POLICY_SUBJECTS } from './policy-subjects.ts';
 
 /** What each step is given, by whom it is done. A workflow of your own may take these and give them something else. */
 export const CONTRACT_REVIEW_STEPS = {

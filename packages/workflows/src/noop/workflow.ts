@@ -1,4 +1,4 @@
-import { defineWorkflow } from '@cleanslate/domain';
+import { defineWorkflow } from '@cleanslate/domain/ledger';
 import { z } from 'zod';
 
 const noop = (role: string, after: readonly string[]) => ({ role, executor: 'bench/noop', after, input: {} });

@@ -1,15 +1,15 @@
 import { answerSubGoal, type FoundSubGoal, type SubGoalAnswer } from './answer-sub-goal.ts';
 import { compareAnswers } from './compare-answers.ts';
-import {
-  type AnswerStatement,
-  type FoundFact,
-  MAX_SOURCES,
-  type Missing,
-  type Provider,
-  type QuestionAnalysis,
-  type QuotedAnswer,
-  type Retrieved,
-  type SubGoalRecord,
+import { MAX_SOURCES } from './question-input.ts';
+import type {
+  AnswerStatement,
+  FoundFact,
+  Missing,
+  Provider,
+  QuestionAnalysis,
+  QuotedAnswer,
+  Retrieved,
+  SubGoalRecord,
 } from './schemas.ts';
 import { isPassage } from './settle-topic.ts';
 

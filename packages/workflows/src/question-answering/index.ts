@@ -4,15 +4,6 @@ export { checkAnswer } from './check-answer.ts';
 export { toFoundFact, toFoundPassages } from './found-fact.ts';
 export { generateAnswer } from './generate-answer.ts';
 export { matchFact } from './match-fact.ts';
+export { MAX_QUESTION, MAX_SOURCES, SourceName } from './question-input.ts';
 export { needOf } from './question-need.ts';
-export {
-  Answer,
-  FoundFact,
-  MAX_QUESTION,
-  MAX_SOURCES,
-  QuestionAnalysis,
-  QuestionPlanRecord,
-  Retrieved,
-  SourceName,
-  SubGoalRecord,
-} from './schemas.ts';
+export { Answer, FoundFact, QuestionAnalysis, QuestionPlanRecord, Retrieved, SubGoalRecord } from './schemas.ts';

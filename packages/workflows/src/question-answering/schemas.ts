@@ -10,13 +10,12 @@ import {
 } from '@cleanslate/contracts';
 import { MAX_SUB_GOALS, QUESTION_KINDS, QUESTION_LANGUAGES, SEARCH_CHANNELS } from '@cleanslate/domain';
 import { z } from 'zod';
+import { MAX_QUESTION, MAX_SOURCES, SourceName } from './question-input.ts';
 
-export const MAX_QUESTION = 1_000;
 const GoalId = z.string().regex(/^g[1-9]\d?$/);
 const Question = z.string().min(1).max(MAX_QUESTION);
 const Statement = z.string().min(1).max(20_000);
 
-export const SourceName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/);
 /** `source:<name>:<locator>§<n>`: the n-th sentence of what stands there. */
 const PassageRef = z.string().regex(/^source:[a-z0-9][a-z0-9_-]{0,62}:.{1,2000}§[1-9][0-9]{0,5}$/su);
 /** What a statement rests on: a fact version, or a sentence of another source. */
@@ -84,7 +83,6 @@ export const FoundFact = z.strictObject({
 });
 export type FoundFact = z.infer<typeof FoundFact>;
 
-export const MAX_SOURCES = 5;
 /** Sources that could not be asked, and why: an answer says what it did not see. */
 const Unreachable = z
   .array(z.strictObject({ source: SourceName, code: z.string().min(1).max(64) }))

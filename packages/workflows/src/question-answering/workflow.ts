@@ -1,7 +1,7 @@
 import { AccessLevel } from '@cleanslate/contracts';
-import { defineWorkflow, MAX_SUB_GOALS } from '@cleanslate/domain';
+import { defineWorkflow, MAX_SUB_GOALS } from '@cleanslate/domain/ledger';
 import { z } from 'zod';
-import { MAX_QUESTION, MAX_SOURCES, SourceName } from './schemas.ts';
+import { MAX_QUESTION, MAX_SOURCES, SourceName } from './question-input.ts';
 
 /**
  * plan → a search for each sub-goal, those that need another's result after it → analyze → generate → validate. What the validator misses is searched for

@@ -10,7 +10,7 @@ import {
   type Fence,
   isAppError,
 } from '@cleanslate/contracts';
-import { answerClaim, appliedKey, findStep } from '@cleanslate/domain';
+import { answerClaim, appliedKey, findStep } from '@cleanslate/domain/ledger';
 import type { InputItem, LedgerResult } from '../ledger/items.ts';
 import type { HandlerContext } from './context.ts';
 import { toFinishedReport } from './refuse-working.ts';

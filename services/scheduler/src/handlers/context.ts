@@ -1,6 +1,6 @@
 import type { Bus, Publisher, PulledMessage } from '@cleanslate/bus';
 import { type ConsumerSpec, consumersFor, isAppError } from '@cleanslate/contracts';
-import { parseTraceparent, type Tracer } from '@cleanslate/runtime';
+import { parseTraceparent, type Tracer } from '@cleanslate/runtime/service';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /** What every handler of the scheduler works with. */

@@ -1,6 +1,6 @@
 import { type Served, serveEndpoint } from '@cleanslate/bus';
 import { AppError, DeadLetterDiscard, DeadLetterReplay, ObjectGet, ObjectPut, TaskCancel } from '@cleanslate/contracts';
-import { scrub } from '@cleanslate/runtime';
+import { scrub } from '@cleanslate/runtime/service';
 import {
   discardLetter,
   findLetterForUpdate,
@@ -9,7 +9,7 @@ import {
   requireActiveTenant,
   toObject,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { findReplayReply } from '../ledger/apply-replays.ts';
 import type { HandlerContext } from './context.ts';

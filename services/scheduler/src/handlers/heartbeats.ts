@@ -1,6 +1,6 @@
 import { type Served, type ServedRequest, serve } from '@cleanslate/bus';
 import { AppError, decodeMessage, encodeMessage, Heartbeat, HeartbeatReply } from '@cleanslate/contracts';
-import { applyHeartbeats, withTransaction } from '@cleanslate/store';
+import { applyHeartbeats, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { Batcher } from '../ledger/batcher.ts';
 import type { HandlerContext } from './context.ts';

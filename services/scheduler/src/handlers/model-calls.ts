@@ -1,6 +1,6 @@
 import { type Served, type ServedRequest, serve } from '@cleanslate/bus';
 import { AppError, decodeMessage, encodeMessage, ModelCallAsk, ModelCallReply } from '@cleanslate/contracts';
-import { decideCall } from '@cleanslate/domain';
+import { decideCall } from '@cleanslate/domain/ledger';
 import {
   findCallUse,
   insertCall,
@@ -9,7 +9,7 @@ import {
   settleCall,
   type Tx,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { HandlerContext } from './context.ts';
 

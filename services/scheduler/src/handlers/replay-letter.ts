@@ -20,7 +20,7 @@ import {
   saveReply,
   type Tx,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { findReplayReply } from '../ledger/apply-replays.ts';
 import type { InputItem, LetterRun, SubmitItem } from '../ledger/items.ts';

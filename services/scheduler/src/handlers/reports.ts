@@ -9,8 +9,8 @@ import {
   StepReport,
   toAppError,
 } from '@cleanslate/contracts';
-import { appliedKey } from '@cleanslate/domain';
-import type { Span } from '@cleanslate/runtime';
+import { appliedKey } from '@cleanslate/domain/ledger';
+import type { Span } from '@cleanslate/runtime/service';
 import type { InputItem } from '../ledger/items.ts';
 import { CONSUMERS, type HandlerContext, handBack, isMessageFault, NEWER_TRIES } from './context.ts';
 import { refuseWorking } from './refuse-working.ts';

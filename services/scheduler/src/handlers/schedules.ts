@@ -8,7 +8,7 @@ import {
   ScheduleResume,
   type ValueOf,
 } from '@cleanslate/contracts';
-import { checkCron, findNextDue } from '@cleanslate/domain';
+import { checkCron, findNextDue } from '@cleanslate/domain/ledger';
 import {
   deleteSchedule,
   findScheduleForUpdate,
@@ -19,7 +19,7 @@ import {
   type ScheduleSettings,
   switchSchedule,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { toRun } from '../ledger/fire-schedules.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';

@@ -1,6 +1,6 @@
 import { type Served, serveEndpoint } from '@cleanslate/bus';
 import { AppError, type Fence, SessionRead, SessionReset, SessionWrite } from '@cleanslate/contracts';
-import { readSession, resetSession, type Tx, withTransaction, writeSession } from '@cleanslate/store';
+import { readSession, resetSession, type Tx, withTransaction, writeSession } from '@cleanslate/store/ledger';
 import type { HandlerContext } from './context.ts';
 
 const SOURCE = '/services/scheduler';

@@ -1,6 +1,6 @@
 import { awaitNewerReader, deadLetter, type PulledMessage, PullLoop } from '@cleanslate/bus';
 import { AppError, CandidatesSettled, decodeMessage } from '@cleanslate/contracts';
-import { confirmSettlement, withTransaction } from '@cleanslate/store';
+import { confirmSettlement, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { CONSUMERS, type HandlerContext, handBack } from './context.ts';
 

@@ -9,7 +9,7 @@ import {
   taskIdFromKey,
   type ValueOf,
 } from '@cleanslate/contracts';
-import type { Aggregate, LedgerInput } from '@cleanslate/domain';
+import type { Aggregate, LedgerInput } from '@cleanslate/domain/ledger';
 import type { ControlItem, ForkItem } from '../ledger/items.ts';
 import type { HandlerContext } from './context.ts';
 

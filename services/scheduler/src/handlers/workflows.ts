@@ -1,6 +1,6 @@
 import { type Served, type ServedRequest, serve } from '@cleanslate/bus';
 import { AppError, decodeMessage, encodeMessage, WorkflowRegister, WorkflowRegisterReply } from '@cleanslate/contracts';
-import { withTransaction } from '@cleanslate/store';
+import { withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';
 import type { HandlerContext } from './context.ts';

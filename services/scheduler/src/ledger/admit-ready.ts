@@ -1,4 +1,4 @@
-import { type AdmissionLimit, decideAdmission, type InFlight } from '@cleanslate/domain';
+import { type AdmissionLimit, decideAdmission, type InFlight } from '@cleanslate/domain/ledger';
 import {
   findReady,
   type Line,
@@ -10,7 +10,7 @@ import {
   takeRoom,
   toPriorityNumber,
   type WaitingStep,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import type { LedgerContext } from './apply-batch.ts';
 import type { Batch } from './batch.ts';
 import { type Foreseen, toLineKey } from './foresee-room.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, type ErrorBody, isAppError } from '@cleanslate/contracts';
-import type { Decided, MachineOptions } from '@cleanslate/domain';
-import type { Tracer } from '@cleanslate/runtime';
+import type { Decided, MachineOptions } from '@cleanslate/domain/ledger';
+import type { Tracer } from '@cleanslate/runtime/service';
 import {
   closeLetters,
   type Database,
@@ -20,7 +20,7 @@ import {
   type Tx,
   upsertSettlements,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { admitReady } from './admit-ready.ts';
 import { applyControl, applyFork } from './apply-controls.ts';
 import { applyReplay, findReplayedTask } from './apply-replays.ts';

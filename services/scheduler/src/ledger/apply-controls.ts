@@ -1,5 +1,13 @@
 import { AppError, isAppError, type Pin, TaskCancel } from '@cleanslate/contracts';
-import { type Aggregate, attachReplay, type Decided, decide, findStep, fork, type Task } from '@cleanslate/domain';
+import {
+  type Aggregate,
+  attachReplay,
+  type Decided,
+  decide,
+  findStep,
+  fork,
+  type Task,
+} from '@cleanslate/domain/ledger';
 import {
   findIdleTenants,
   findOpenLetters,
@@ -10,7 +18,7 @@ import {
   readKnowledgeRevision,
   saveReply,
   type Tx,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { z } from 'zod';
 import type { Batch } from './batch.ts';
 import type { CancelValue, ControlItem, ForkItem, LedgerResult } from './items.ts';

@@ -1,5 +1,5 @@
 import { AppError, DeadLetterReplay, toAppError } from '@cleanslate/contracts';
-import { attachReplay, checkInputEdit, type Decided, decide, findStep } from '@cleanslate/domain';
+import { attachReplay, checkInputEdit, type Decided, decide, findStep } from '@cleanslate/domain/ledger';
 import {
   findLetter,
   findLetterForUpdate,
@@ -9,7 +9,7 @@ import {
   saveReply,
   type TaskKey,
   type Tx,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import type { Batch } from './batch.ts';
 import type { LedgerResult, ReplayItem, ReplayValue } from './items.ts';
 import { judgeReplay } from './judge-replay.ts';

@@ -6,8 +6,8 @@ import {
   toDuplicateAccepted,
   toKeyedRequest,
   toRefused,
-} from '@cleanslate/domain';
-import type { Span, Tracer } from '@cleanslate/runtime';
+} from '@cleanslate/domain/ledger';
+import type { Span, Tracer } from '@cleanslate/runtime/service';
 import {
   findIdleTenants,
   findKnownSubmits,
@@ -20,7 +20,7 @@ import {
   type TaskKey,
   type Tx,
   upsertPlan,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import type { Batch } from './batch.ts';
 import type { LedgerResult, SubmitItem } from './items.ts';
 

@@ -17,8 +17,8 @@ import {
   toOutgoing,
   toSettlement,
   toTransition,
-} from '@cleanslate/domain';
-import type { Span } from '@cleanslate/runtime';
+} from '@cleanslate/domain/ledger';
+import type { Span } from '@cleanslate/runtime/service';
 import {
   type Changes,
   keyOf,
@@ -27,7 +27,7 @@ import {
   type StepLetter,
   type StoredAggregate,
   type TaskKey,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { toLetterReason } from './letter-reason.ts';
 
 /** Of a step that the batch dispatched or rings for again. */

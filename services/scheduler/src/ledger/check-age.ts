@@ -1,6 +1,6 @@
 import type { Bus } from '@cleanslate/bus';
 import { AppError, isAppError } from '@cleanslate/contracts';
-import { type Database, readHead, withTransaction } from '@cleanslate/store';
+import { type Database, readHead, withTransaction } from '@cleanslate/store/ledger';
 import { findLastPosition } from '../loops/stream-state.ts';
 import { LEDGER_SCOPE } from './apply-batch.ts';
 

@@ -1,5 +1,5 @@
 import { encodeMessage, TaskSubmit, taskIdFromKey, toAppError } from '@cleanslate/contracts';
-import { decideSchedule } from '@cleanslate/domain';
+import { decideSchedule } from '@cleanslate/domain/ledger';
 import {
   type DueSchedule,
   type ScheduleSettings,
@@ -7,7 +7,7 @@ import {
   saveScheduleFault,
   type Tx,
   takeDueSchedules,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import type { LedgerItem, SubmitItem } from './items.ts';
 import { readSubmit } from './read-submit.ts';
 import type { WorkflowRegistry } from './workflow-registry.ts';

@@ -1,5 +1,5 @@
 import type { Plan } from '@cleanslate/contracts';
-import { keyOf, type LineName, type Room, type StateCache, type Tx, takeRoom } from '@cleanslate/store';
+import { keyOf, type LineName, type Room, type StateCache, type Tx, takeRoom } from '@cleanslate/store/ledger';
 import type { LedgerItem } from './items.ts';
 
 /** What admission will ask for, read before the batch is decided. `room` undefined: another scheduler admits just now. */

@@ -8,8 +8,8 @@ import type {
   TaskSubmit,
   ValueOf,
 } from '@cleanslate/contracts';
-import type { Aggregate, LedgerInput } from '@cleanslate/domain';
-import type { StoredObject, TaskKey } from '@cleanslate/store';
+import type { Aggregate, LedgerInput } from '@cleanslate/domain/ledger';
+import type { StoredObject, TaskKey } from '@cleanslate/store/ledger';
 import type { WorkflowRegistry } from './workflow-registry.ts';
 
 /** A submit that parsed and passed every check that needs no database. */

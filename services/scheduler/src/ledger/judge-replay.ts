@@ -1,5 +1,5 @@
 import { AppError } from '@cleanslate/contracts';
-import type { ReplayableLetter } from '@cleanslate/store';
+import type { ReplayableLetter } from '@cleanslate/store/ledger';
 
 export type ReplayWish = { readonly letterId: string; readonly force: boolean; readonly batch: string | null };
 

@@ -1,7 +1,7 @@
 import { isAppError } from '@cleanslate/contracts';
-import type { Task } from '@cleanslate/domain';
-import type { Metrics, Span, Tracer } from '@cleanslate/runtime';
-import type { Changes } from '@cleanslate/store';
+import type { Task } from '@cleanslate/domain/ledger';
+import type { Metrics, Span, Tracer } from '@cleanslate/runtime/service';
+import type { Changes } from '@cleanslate/store/ledger';
 import type { LedgerItem } from './items.ts';
 
 /** What a committed batch has to tell. */

@@ -1,6 +1,6 @@
 import type { Bus } from '@cleanslate/bus';
 import { isAppError } from '@cleanslate/contracts';
-import { keyOf, type NumberedEvent, sent } from '@cleanslate/store';
+import { keyOf, type NumberedEvent, sent } from '@cleanslate/store/ledger';
 import type { DoorbellRelay } from '../loops/doorbell-relay.ts';
 import { type AppliedBatch, applyBatch, type LedgerContext } from './apply-batch.ts';
 import { Batcher, type Lane } from './batcher.ts';

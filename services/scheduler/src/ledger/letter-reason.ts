@@ -1,5 +1,5 @@
 import { type ErrorBody, ErrorBody as ErrorBodySchema, toAppError } from '@cleanslate/contracts';
-import { scrub } from '@cleanslate/runtime';
+import { scrub } from '@cleanslate/runtime/service';
 
 /** Whatever failed may have echoed a prompt, a stack or a key: a letter keeps at most 8 KB of it, redacted. */
 const MAX_MESSAGE = 4_000;

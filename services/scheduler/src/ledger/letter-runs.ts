@@ -1,4 +1,4 @@
-import { findLetterForUpdate, markReplayed, saveReply, type Tx } from '@cleanslate/store';
+import { findLetterForUpdate, markReplayed, saveReply, type Tx } from '@cleanslate/store/ledger';
 import { findReplayReply } from './apply-replays.ts';
 import type { InputItem, LedgerItem, LedgerResult, LetterRun, SubmitItem } from './items.ts';
 import { judgeReplay } from './judge-replay.ts';

@@ -13,7 +13,7 @@ import {
   TaskSubmit,
   taskIdFromKey,
 } from '@cleanslate/contracts';
-import { type StoredObject, toObject } from '@cleanslate/store';
+import { type StoredObject, toObject } from '@cleanslate/store/ledger';
 import { z } from 'zod';
 import type { SubmitItem } from './items.ts';
 import type { KnownWorkflow, WorkflowRegistry } from './workflow-registry.ts';

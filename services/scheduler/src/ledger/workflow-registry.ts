@@ -1,6 +1,6 @@
 import { AppError, toAppError } from '@cleanslate/contracts';
-import { type CompiledWorkflow, loadWorkflow } from '@cleanslate/domain';
-import { findWorkflows, putWorkflow, type Tx } from '@cleanslate/store';
+import { type CompiledWorkflow, loadWorkflow } from '@cleanslate/domain/ledger';
+import { findWorkflows, putWorkflow, type Tx } from '@cleanslate/store/ledger';
 import { z } from 'zod';
 
 /** A workflow with the reader of its input, made once: a schema costs far more to build than to use. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Publisher } from '@cleanslate/bus';
 import { type AppError, isAppError } from '@cleanslate/contracts';
-import { findStep, toDoorbell } from '@cleanslate/domain';
+import { findStep, toDoorbell } from '@cleanslate/domain/ledger';
 import {
   type DoorbellKey,
   findLeftDoorbells,
@@ -12,7 +12,7 @@ import {
   type StoredDoorbell,
   type Tx,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE, type LedgerContext } from '../ledger/apply-batch.ts';
 import type { Doorbell } from '../ledger/batch.ts';
 import { Loop } from './loop.ts';

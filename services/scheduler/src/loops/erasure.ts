@@ -1,6 +1,6 @@
 import type { Bus } from '@cleanslate/bus';
 import { subjects } from '@cleanslate/contracts';
-import { createEraser, type Eraser, toKeyedRequest } from '@cleanslate/domain';
+import { createEraser, type Eraser, toKeyedRequest } from '@cleanslate/domain/ledger';
 import {
   beginErasure,
   type Database,
@@ -20,7 +20,7 @@ import {
   type OpenErasure,
   type Tx,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { areRows, eraseMessages, readEnds } from './erase-streams.ts';
 

@@ -9,7 +9,7 @@ import {
   numberEvents,
   tryEventLock,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 const LIMIT = 500;

@@ -1,6 +1,6 @@
 import type { Bus } from '@cleanslate/bus';
 import { BUILT_IN_ROLES } from '@cleanslate/contracts';
-import type { Metrics } from '@cleanslate/runtime';
+import type { Metrics } from '@cleanslate/runtime/service';
 import {
   countUnaccounted,
   countUnaccountedCandidates,
@@ -10,7 +10,7 @@ import {
   readGauges,
   readQueues,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoorbellRelay } from './doorbell-relay.ts';

@@ -8,7 +8,7 @@ import {
   returnLetters,
   setReplaySequence,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 /** The one stream whose reader is another service: its dead letters go back into it. */

@@ -1,4 +1,4 @@
-import { type Database, forgetEndedLetters, withTransaction } from '@cleanslate/store';
+import { type Database, forgetEndedLetters, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 const LIMIT = 500;

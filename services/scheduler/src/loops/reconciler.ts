@@ -1,5 +1,5 @@
 import { isAppError } from '@cleanslate/contracts';
-import { isActive, isTerminal, settlementOf } from '@cleanslate/domain';
+import { isActive, isTerminal, settlementOf } from '@cleanslate/domain/ledger';
 import {
   answerRepairRequests,
   type Database,
@@ -14,7 +14,7 @@ import {
   type TaskKey,
   upsertSettlements,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE, type LedgerContext } from '../ledger/apply-batch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 

@@ -5,7 +5,7 @@ import {
   forgetOutbox,
   forgetSessions,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 const LIMIT = 500;

@@ -1,4 +1,4 @@
-import { hasDueSchedules, withTransaction } from '@cleanslate/store';
+import { hasDueSchedules, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';

@@ -1,6 +1,6 @@
 import type { Publisher } from '@cleanslate/bus';
 import { encodeMessage, KnowledgeSettle, subjects } from '@cleanslate/contracts';
-import { type Database, takeDueSettlements, withTransaction } from '@cleanslate/store';
+import { type Database, takeDueSettlements, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 const LIMIT = 200;

@@ -1,6 +1,6 @@
 import { type Bus, request } from '@cleanslate/bus';
 import { STREAMS } from '@cleanslate/contracts';
-import type { Metrics } from '@cleanslate/runtime';
+import type { Metrics } from '@cleanslate/runtime/service';
 import { z } from 'zod';
 
 const TIMEOUT_MS = 2_000;

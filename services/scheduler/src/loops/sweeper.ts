@@ -8,7 +8,7 @@ import {
   findDueRings,
   type Tx,
   withTransaction,
-} from '@cleanslate/store';
+} from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdsDoorbell, reportsSettledUpTo } from './stream-state.ts';

@@ -1,5 +1,5 @@
 import type { Bus } from '@cleanslate/bus';
-import { type Database, forgetSilentWorkers, tick, withTransaction } from '@cleanslate/store';
+import { type Database, forgetSilentWorkers, tick, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
 /** Ticks come each second; three in a row missing is an outage, and less where leases are shorter than that. */

@@ -1,26 +1,19 @@
-import { createHmac } from 'node:crypto';
 import type { Candidate } from '@cleanslate/contracts';
 import { normaliseName, signatureOf } from '../signature.ts';
 import { ERASED } from './erase-content.ts';
+import { hashKeyed } from './keyed-request.ts';
 
 /**
- * Names under which a content may not come back: its wording, and what decides sameness. Keyed with a secret of the tenant, because what people want to be
- * forgotten is often short enough to be guessed.
+ * Names under which a content may not come back: its wording, and what decides sameness. Keyed with a secret of the tenant.
  */
 export function toRedactedHashes(
   key: Uint8Array,
   content: { readonly statement: string; readonly signature: string },
 ): string[] {
-  return [hash(key, 'statement', normaliseName(content.statement)), hash(key, 'signature', content.signature)];
-}
-
-/** In the place of a request's hash without a key; told apart from one by its beginning. */
-export function toKeyedRequest(key: Uint8Array, bodyHash: string): string {
-  return `keyed:${hash(key, 'request', bodyHash)}`;
-}
-
-function hash(key: Uint8Array, kind: string, text: string): string {
-  return createHmac('sha256', key).update(`${kind}\u001f${text}`).digest('hex');
+  return [
+    hashKeyed(key, 'statement', normaliseName(content.statement)),
+    hashKeyed(key, 'signature', content.signature),
+  ];
 }
 
 /** The two of a statement as somebody says it. */

@@ -1,0 +1,12 @@
+// What a service is made of that is no worker: configuration, logs, health, connections.
+
+export { baseConfig, databaseConfig, rolloutConfig, wholeNumber } from '../config/config.ts';
+export { checkBus } from '../health/check-bus.ts';
+export type { ReadyChecks } from '../health/health-server.ts';
+export type { Metrics } from '../health/metrics.ts';
+export type { Logger } from '../log/logger.ts';
+export { scrub } from '../log/scrub.ts';
+export { parseTraceparent } from '../tracing/trace-context.ts';
+export type { Span, Tracer } from '../tracing/tracer.ts';
+export { connectServiceBus, openServiceDatabase } from './connections.ts';
+export { runService } from './run-service.ts';
