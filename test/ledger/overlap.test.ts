@@ -63,7 +63,7 @@ test.each([
   const turn = new Run(new Set(), false, before, () => undefined);
   const applied = applyBatch(
     context,
-    doorbells.flatMap(({ envelope: { taskid = '' } }) => toReport(taskid)),
+    doorbells.flatMap(({ state: { task } }) => toReport(task.taskId)),
     isBehind ? turn : ALONE,
   );
   if (isBehind) await waitFor('it waits for its turn', isWaiting);

@@ -209,7 +209,13 @@ function toChanges(
       const transition = toTransition(change);
       return transition === null ? [] : [{ ...transition, taskSeq, tenantId: 'acme', at }];
     }),
-    events: all((change) => toOutgoing(change, context).filter((message) => message.kind === 'event')),
+    events: all((change) =>
+      toOutgoing(change, context).flatMap((message) => {
+        if (message.kind !== 'event') return [];
+        const { tenantId, taskId, traceparent, envelope } = message;
+        return [{ tenantId, taskId, traceparent, text: JSON.stringify(envelope) }];
+      }),
+    ),
     refusals: [],
   };
 }

@@ -242,6 +242,7 @@ export {
   type Failure,
   type ForkRequest,
   findLatest,
+  findRung,
   findStep,
   fork,
   type GateState,

@@ -28,6 +28,7 @@ export {
   decide,
   defineWorkflow,
   type Failure,
+  findRung,
   findStep,
   fork,
   type GateState,

@@ -204,6 +204,7 @@ export {
   deleteSchedule,
   discardLetter,
   discardNeedless,
+  type EventText,
   eraseLetters,
   eraseObject,
   eraseOthers,

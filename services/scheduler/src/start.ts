@@ -1,5 +1,4 @@
 import { type Bus, Publisher, refuseLossyStreams } from '@cleanslate/bus';
-import { fromAttemptHeaders, parseSubject } from '@cleanslate/contracts';
 import type { CompiledWorkflow, MachineOptions } from '@cleanslate/domain/ledger';
 import { MACHINE_DEFAULTS } from '@cleanslate/domain/ledger';
 import { checkBus, type Logger, type Metrics, type ReadyChecks, type Tracer } from '@cleanslate/runtime/service';
@@ -98,9 +97,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const relay = new DoorbellRelay({
     ...{ context, publisher, onError },
     isConnected: () => bus.connected,
-    onUnsendable: async ({ headers, subject }, error) => {
-      const ids = parseSubject(subject) ?? { tenantId: '' };
-      const { tenantId, taskId, stepId, attempt } = fromAttemptHeaders((name) => headers[name] ?? '', ids);
+    onUnsendable: async ({ state, stepId, attempt }, error) => {
+      const { tenantId, taskId } = state.task;
       const input = { kind: 'unsendable', stepId, attempt, message: error.message } as const;
       await ledger.apply({ kind: 'input', tenantId, taskId, input });
     },

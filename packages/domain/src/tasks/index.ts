@@ -36,6 +36,7 @@ export {
   type Task,
 } from './state.ts';
 export {
+  findRung,
   type Outgoing,
   type OutgoingCommand,
   type OutgoingContext,

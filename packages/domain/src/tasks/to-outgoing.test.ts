@@ -15,7 +15,15 @@ import {
 import { CloudEvent, HTTP } from 'cloudevents';
 import { describe, expect, test } from 'vitest';
 import { chain, diamond, errorOf, given, judged, type Story, verdictOf } from './testing.ts';
-import { type Outgoing, toDoorbell, toDuplicateAccepted, toOutgoing, toRefused } from './to-outgoing.ts';
+import {
+  findRung,
+  type Outgoing,
+  type OutgoingCommand,
+  toDoorbell,
+  toDuplicateAccepted,
+  toOutgoing,
+  toRefused,
+} from './to-outgoing.ts';
 
 const MESSAGES = [ClaimAbort, StepRun, StepTransitioned, SubmitRefused, TaskAccepted, TaskTransitioned];
 
@@ -31,7 +39,7 @@ function sent(story: Story): readonly Outgoing[] {
 }
 
 /** A message must be readable by our own decoder and by the CloudEvents project's. */
-function checked<O extends Outgoing>(outgoing: O): O {
+function checked<O extends Pick<Outgoing, 'envelope'>>(outgoing: O): O {
   const body = JSON.stringify(outgoing.envelope);
   const { envelope } = decodeMessage(MESSAGES, new TextEncoder().encode(body));
   expect(envelope).toEqual(JSON.parse(body));
@@ -50,7 +58,15 @@ function brief({ kind, envelope }: Outgoing): string {
   return `${kind} ${envelope.type}${about}${to === undefined ? '' : `: ${from} → ${to} on ${on}`}`;
 }
 
-const commands = (outgoing: readonly Outgoing[]) => outgoing.filter((message) => message.kind === 'command');
+/** The doorbells that ring with the story's last input. */
+function rung(story: Story): readonly OutgoingCommand[] {
+  const rings = story.changes.flatMap((change) => {
+    const step = findRung(change);
+    return step === undefined ? [] : toDoorbell(change.after, step.stepId, contextAt(story.now));
+  });
+  return rings.map(checked);
+}
+
 const dataOf = (envelope: Envelope | undefined) => envelope?.data as Record<string, unknown>;
 
 describe('events', () => {
@@ -144,7 +160,7 @@ describe('doorbells', () => {
   const story = given(judged(), { input: { n: 1 }, traceparent }).run('work', { n: 1 });
 
   test('carry the input that the plan names, and are addressed to role, tenant and task', () => {
-    const [doorbell] = commands(sent(story.dispatch('check')));
+    const [doorbell] = rung(story.dispatch('check'));
     expect(doorbell?.subject).toBe('cmd.work.validator.acme.task-1');
     expect(dataOf(doorbell?.envelope)).toEqual({
       workflow: 'test',
@@ -157,7 +173,7 @@ describe('doorbells', () => {
   });
 
   test('name attempt, ring and trace in their headers, so that a claim needs no body', () => {
-    const [doorbell] = commands(sent(story.dispatch('check')));
+    const [doorbell] = rung(story.dispatch('check'));
     const headers = new Map(Object.entries(doorbell?.headers ?? {}));
     const ids = parseSubject(doorbell?.subject ?? '');
     expect(ids).toBeDefined();
@@ -171,16 +187,16 @@ describe('doorbells', () => {
   test('have a message id per attempt and ring: a re-publish dedupes, a new saying never does', () => {
     const first = story.dispatch('check');
     const ring = { kind: 'ring_due', stepId: 'check', attempt: 1, ring: 1 } as const;
-    const rung = first.later(30_000).when({ ...ring, gone: true });
+    const vanished = first.later(30_000).when({ ...ring, gone: true });
     const again = first.claim('check').report('check', { outcome: 'released', reason: 'drain' }).dispatch('check');
-    const ids = [first, rung, again].map((each) => commands(sent(each))[0]?.messageId);
+    const ids = [first, vanished, again].map((each) => rung(each)[0]?.messageId);
     expect(ids).toEqual(['1.acme.task-1.check.1.1', '1.acme.task-1.check.1.2', '1.acme.task-1.check.2.1']);
     expect(toDoorbell(first.state, 'check', contextAt(0))[0]?.messageId).toBe(ids[0]);
-    expect(commands(sent(first.later(30_000).when({ ...ring, gone: false })))).toEqual([]);
+    expect(rung(first.later(30_000).when({ ...ring, gone: false }))).toEqual([]);
   });
 
   test('keep the idempotency key over attempts; another round has another', () => {
-    const keyOf = (each: Story) => dataOf(commands(sent(each))[0]?.envelope)['idempotencyKey'];
+    const keyOf = (each: Story) => dataOf(rung(each)[0]?.envelope)['idempotencyKey'];
     const first = story.dispatch('check');
     const again = first.claim('check').report('check', { outcome: 'released', reason: 'drain' }).dispatch('check');
     expect(keyOf(again)).toBe(keyOf(first));
@@ -191,7 +207,7 @@ describe('doorbells', () => {
   test('of a replay name the letter they come from', () => {
     const failed = given(chain('a')).start('a').fail('a', errorOf('terminal'));
     const replayed = failed.when({ kind: 'retry', letter: { letterId: 'letter-1', stepId: 'a' } }).dispatch('a');
-    expect(commands(sent(replayed))[0]).toMatchObject({ attempt: 2, headers: { 'Cs-Replay-Of': 'letter-1' } });
+    expect(rung(replayed)[0]).toMatchObject({ attempt: 2, headers: { 'Cs-Replay-Of': 'letter-1' } });
   });
 
   test('do not exist for a step nobody knows', () => {

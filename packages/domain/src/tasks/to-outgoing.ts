@@ -1,6 +1,7 @@
 import {
   ClaimAbort,
   type Envelope,
+  type EnvelopeAttributes,
   type ErrorBody,
   HEADERS,
   type MessageDefinition,
@@ -16,20 +17,21 @@ import {
 } from '@cleanslate/contracts';
 import type { Change } from './decision.ts';
 import { buildInput } from './mapping.ts';
-import { type Aggregate, findStep, type GateState, type Task } from './state.ts';
+import { type Aggregate, findStep, type GateState, type Step, type Task } from './state.ts';
 
-/** What leaves the ledger with a commit. An event is a row of its own until it is published; a command (a doorbell) is its step's row, and can be built from it again; an abort is a lossy core message. */
+/** A doorbell: all that it says is in its step's row, so it is built when it is sent, and can be built again. */
+export type OutgoingCommand = {
+  readonly subject: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly messageId: string;
+  readonly envelope: Envelope;
+  readonly stepId: string;
+  readonly attempt: number;
+  readonly ring: number;
+};
+
+/** What leaves the ledger with a commit beside doorbells. An event is a row of its own until it is published; an abort is a lossy core message. */
 export type Outgoing =
-  | {
-      readonly kind: 'command';
-      readonly subject: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly messageId: string;
-      readonly envelope: Envelope;
-      readonly stepId: string;
-      readonly attempt: number;
-      readonly ring: number;
-    }
   | {
       readonly kind: 'event';
       readonly tenantId: string;
@@ -41,7 +43,6 @@ export type Outgoing =
   | { readonly kind: 'abort'; readonly subject: string; readonly envelope: Envelope };
 
 export type OutgoingEvent = Extract<Outgoing, { kind: 'event' }>;
-export type OutgoingCommand = Extract<Outgoing, { kind: 'command' }>;
 
 /** A row of the ledger's transitions. */
 export type TransitionRecord = {
@@ -63,12 +64,32 @@ export type OutgoingContext = {
   readonly newId: () => string;
 };
 
-/** What every message of a task says of itself. */
-function originOf({ tenantId, taskId }: Pick<Task, 'tenantId' | 'taskId'>, { newId, time }: OutgoingContext) {
-  return { id: newId(), source: '/services/scheduler', time, tenantid: tenantId, taskid: taskId };
+type About = Pick<EnvelopeAttributes, 'stepid' | 'attempt' | 'claimid' | 'causationid' | 'epoch'>;
+
+/** A message of a task. */
+function toMessage(
+  definition: MessageDefinition,
+  { tenantId, taskId }: Pick<Task, 'tenantId' | 'taskId'>,
+  { newId, time }: OutgoingContext,
+  { stepid, attempt, claimid, causationid, epoch }: About,
+  data: unknown,
+): Envelope {
+  const source = '/services/scheduler';
+  return toEnvelope(
+    definition,
+    { id: newId(), source, time, tenantid: tenantId, taskid: taskId, stepid, attempt, claimid, causationid, epoch },
+    data,
+  );
 }
 
-/** The messages that a change implies. No event for what another event implies: that a step started is progress, not an event. */
+/** The step whose doorbell rings with a change. */
+export function findRung({ event, before, after }: Change): Step | undefined {
+  if (event.kind !== 'step_dispatched' && event.kind !== 'step_rung') return undefined;
+  const hangs = event.kind === 'step_rung' && findStep(before, event.stepId)?.ring === event.ring;
+  return hangs ? undefined : findStep(after, event.stepId);
+}
+
+/** The messages that a change implies, doorbells apart. No event for what another event implies: that a step started is progress, not an event. */
 export function toOutgoing(change: Change, context: OutgoingContext): readonly Outgoing[] {
   const { event, after } = change;
   switch (event.kind) {
@@ -86,10 +107,6 @@ export function toOutgoing(change: Change, context: OutgoingContext): readonly O
       return hasMoved(change) ? [taskTransitioned(change, context)] : [];
     case 'gate_opened':
       return [...(hasMoved(change) ? [taskTransitioned(change, context)] : []), gateOpened(after, event.gate, context)];
-    case 'step_dispatched':
-      return toDoorbell(after, event.stepId, context);
-    case 'step_rung':
-      return findStep(change.before, event.stepId)?.ring === event.ring ? [] : toDoorbell(after, event.stepId, context);
     case 'step_released':
       return abort(change, event.stepId, context);
     case 'step_succeeded':
@@ -115,18 +132,9 @@ export function toRefused(
   error: ErrorBody,
   context: OutgoingContext,
 ): OutgoingEvent {
-  const attributes = {
-    ...originOf({ tenantId, taskId }, context),
-    causationid: submitId,
-    epoch,
-  };
-  return {
-    kind: 'event',
-    tenantId,
-    taskId,
-    traceparent: null,
-    envelope: toEnvelope(SubmitRefused, attributes, { error }),
-  };
+  const task = { tenantId, taskId };
+  const envelope = toMessage(SubmitRefused, task, context, { causationid: submitId, epoch }, { error });
+  return { kind: 'event', tenantId, taskId, traceparent: null, envelope };
 }
 
 /** The ledger's record of a change of state; null where a change is none (a new doorbell, a readied step). */
@@ -213,19 +221,14 @@ function gateOpened(state: Aggregate, gate: GateState, context: OutgoingContext)
   return taskEvent(state, context, TaskGateOpened, data);
 }
 
-function taskEvent<D extends typeof TaskAccepted | typeof TaskGateOpened | typeof TaskTransitioned>(
+function taskEvent(
   { epoch, task }: Aggregate,
   context: OutgoingContext,
-  definition: D,
+  definition: typeof TaskAccepted | typeof TaskGateOpened | typeof TaskTransitioned,
   data: unknown,
   causationid?: string,
 ): OutgoingEvent {
-  const attributes = {
-    ...originOf(task, context),
-    epoch,
-    ...(causationid === undefined ? {} : { causationid }),
-  };
-  const envelope = toEnvelope(definition as MessageDefinition, attributes, data);
+  const envelope = toMessage(definition, task, context, { causationid, epoch }, data);
   const { tenantId, taskId, traceparent } = task;
   return { kind: 'event', tenantId, taskId, envelope, traceparent };
 }
@@ -248,14 +251,9 @@ function stepTransitioned(
     error: step.error === null || event.kind === 'step_succeeded' ? undefined : step.error,
     dueAt: event.kind === 'step_backed_off' ? iso(event.dueAt) : undefined,
   };
-  const attributes = {
-    ...originOf(task, context),
-    stepid: stepId,
-    epoch,
-    attempt: step.attempt > 0 ? step.attempt : undefined,
-    claimid: step.claimId ?? undefined,
-  };
-  const envelope = toEnvelope(StepTransitioned, attributes, data);
+  const attempt = step.attempt > 0 ? step.attempt : undefined;
+  const about = { stepid: stepId, attempt, claimid: step.claimId ?? undefined, epoch };
+  const envelope = toMessage(StepTransitioned, task, context, about, data);
   const { tenantId, taskId, traceparent } = task;
   return [{ kind: 'event', tenantId, taskId, envelope, traceparent }];
 }
@@ -279,16 +277,10 @@ export function toDoorbell(state: Aggregate, stepId: string, context: OutgoingCo
   const headers = toAttemptHeaders({ epoch, tenantId, taskId, stepId, attempt }, ring);
   if (task.traceparent !== null) headers['traceparent'] = task.traceparent;
   if (step.replayOf !== null) headers[HEADERS.replayOf] = step.replayOf;
-  const attributes = {
-    ...originOf({ tenantId, taskId }, context),
-    stepid: stepId,
-    attempt,
-    epoch,
-  };
-  const envelope = toEnvelope(StepRun, attributes, data);
+  const envelope = toMessage(StepRun, task, context, { stepid: stepId, attempt, epoch }, data);
   const subject = subjects.work(step.role, tenantId, taskId);
   const messageId = `${epoch}.${tenantId}.${taskId}.${stepId}.${attempt}.${ring}`;
-  return [{ kind: 'command', subject, headers, messageId, envelope, stepId, attempt, ring }];
+  return [{ subject, headers, messageId, envelope, stepId, attempt, ring }];
 }
 
 /** Tells the worker of a claim that was taken from it; its next heartbeat hears the same. */
@@ -312,17 +304,12 @@ function abort({ event, before, after }: Change, stepId: string, context: Outgoi
     attempt: step.attempt,
     claimId: step.claimId,
   };
-  const attributes = {
-    ...originOf(task, context),
-    stepid: stepId,
-    attempt: step.attempt,
-    claimid: step.claimId,
-  };
+  const about = { stepid: stepId, attempt: step.attempt, claimid: step.claimId };
   return [
     {
       kind: 'abort',
       subject: subjects.abort(step.role, step.worker),
-      envelope: toEnvelope(ClaimAbort, attributes, { ...fence, reason: event.on }),
+      envelope: toMessage(ClaimAbort, task, context, about, { ...fence, reason: event.on }),
     },
   ];
 }

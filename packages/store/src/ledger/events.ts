@@ -1,10 +1,8 @@
-import type { OutgoingEvent } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toLines, toTextArray } from './arrays.ts';
 import { BY_TASK_ID } from './submits.ts';
 
-export type NumberedEvent = {
-  readonly position: number;
+export type EventText = {
   readonly tenantId: string;
   readonly taskId: string;
   /** The CloudEvents JSON without its `sequence`. */
@@ -12,6 +10,8 @@ export type NumberedEvent = {
   /** Of the task. */
   readonly traceparent: string | null;
 };
+
+export type NumberedEvent = EventText & { readonly position: number };
 
 /** Held by whoever gives out positions, to the end of the transaction. */
 export async function tryEventLock(tx: Tx): Promise<boolean> {
@@ -27,10 +27,9 @@ export async function tryEventLock(tx: Tx): Promise<boolean> {
  */
 export async function insertEvents(
   tx: Tx,
-  events: readonly OutgoingEvent[],
+  events: readonly EventText[],
 ): Promise<readonly NumberedEvent[] | undefined> {
   if (events.length === 0) return [];
-  const texts = events.map((event) => JSON.stringify(event.envelope));
   const { rows } = await tx.query<{ base: number }>(
     `WITH leader AS MATERIALIZED (
        UPDATE ledger.meta SET position = position + $4::int8
@@ -44,14 +43,14 @@ export async function insertEvents(
     [
       toTextArray(events.map((event) => event.tenantId)),
       toTextArray(events.map((event) => event.taskId)),
-      toLines(texts),
+      toLines(events.map((event) => event.text)),
       events.length,
     ],
   );
   const base = rows[0]?.base;
   if (base === undefined) return undefined;
-  return events.map(({ tenantId, taskId, traceparent }, i) => {
-    return { position: base + i + 1, tenantId, taskId, traceparent, text: texts[i] ?? '' };
+  return events.map(({ tenantId, taskId, text, traceparent }, i) => {
+    return { position: base + i + 1, tenantId, taskId, text, traceparent };
   });
 }
 

@@ -60,6 +60,7 @@ export {
   type OpenErasure,
 } from './erasures.ts';
 export {
+  type EventText,
   findEventsAfter,
   lockPublishing,
   markPublished,

@@ -1,7 +1,7 @@
 import { Plan } from '@cleanslate/contracts';
 import type { Aggregate } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
-import { toNumberArray } from './arrays.ts';
+import { toNumberArray, toTextArray } from './arrays.ts';
 import {
   fromStepRow,
   fromTaskRow,
@@ -165,7 +165,7 @@ async function lockSeqs(
 async function findSeqs(tx: Tx, keys: readonly TaskKey[]): Promise<readonly number[]> {
   const { rows } = await tx.query<{ task_seq: number }>(
     `SELECT t.task_seq FROM unnest($1::text[], $2::text[]) AS k(tenant_id, task_id) CROSS JOIN LATERAL (SELECT t.task_seq FROM ledger.tasks t WHERE ${BY_TASK_ID}) t`,
-    [keys.map((key) => key.tenantId), keys.map((key) => key.taskId)],
+    [toTextArray(keys.map((key) => key.tenantId)), toTextArray(keys.map((key) => key.taskId))],
   );
   return rows.map((row) => row.task_seq);
 }
@@ -198,11 +198,10 @@ export async function readStates(
   plans: PlanCache,
 ): Promise<readonly StoredAggregate[]> {
   if (taskSeqs.length === 0) return [];
+  const seqs = toNumberArray(taskSeqs);
   const [tasks, steps] = await Promise.all([
-    tx.query<TaskRow>('SELECT * FROM ledger.tasks WHERE task_seq = ANY($1::int8[])', [taskSeqs]),
-    tx.query<StepRow>('SELECT * FROM ledger.steps WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq, ordinal', [
-      taskSeqs,
-    ]),
+    tx.query<TaskRow>('SELECT * FROM ledger.tasks WHERE task_seq = ANY($1::int8[])', [seqs]),
+    tx.query<StepRow>('SELECT * FROM ledger.steps WHERE task_seq = ANY($1::int8[]) ORDER BY task_seq, ordinal', [seqs]),
   ]);
   await plans.fill(tx, [...new Set(tasks.rows.map((row) => row.plan_hash))]);
   const byTask = Map.groupBy(steps.rows, (row) => row.task_seq);

@@ -1,7 +1,7 @@
-import type { OutgoingEvent, Task, TransitionRecord } from '@cleanslate/domain/ledger';
+import type { Task, TransitionRecord } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
-import { insertEvents, type NumberedEvent } from './events.ts';
+import { type EventText, insertEvents, type NumberedEvent } from './events.ts';
 import { TASK_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toTaskRecord } from './rows.ts';
 import { writeHops } from './save-hops.ts';
@@ -16,7 +16,7 @@ export type Changes = {
     readonly tenantId: string;
     readonly at: number;
   })[];
-  readonly events: readonly OutgoingEvent[];
+  readonly events: readonly EventText[];
   readonly refusals: readonly Refusal[];
 };
 

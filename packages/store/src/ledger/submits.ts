@@ -1,5 +1,6 @@
 import { AppError, type TaskState } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
+import { toTextArray } from './arrays.ts';
 
 export type KnownSubmit = {
   readonly tenantId: string;
@@ -36,9 +37,9 @@ export async function findKnownSubmits(
        SELECT t.* FROM ledger.tasks t WHERE ${BY_IDEMPOTENCY_KEY} AND t.task_id <> k.task_id
      ) t`,
     [
-      submits.map((submit) => submit.tenantId),
-      submits.map((submit) => submit.taskId),
-      submits.map((submit) => submit.key),
+      toTextArray(submits.map((submit) => submit.tenantId)),
+      toTextArray(submits.map((submit) => submit.taskId)),
+      toTextArray(submits.map((submit) => submit.key)),
     ],
   );
   return rows.map((row) => ({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, type ErrorBody, isAppError } from '@cleanslate/contracts';
-import type { Decided, MachineOptions } from '@cleanslate/domain/ledger';
+import type { Decided, MachineOptions, OutgoingContext } from '@cleanslate/domain/ledger';
 import type { Tracer } from '@cleanslate/runtime/service';
 import {
   closeLetters,
@@ -25,7 +25,7 @@ import { admitReady } from './admit-ready.ts';
 import { applyControl, applyFork } from './apply-controls.ts';
 import { applyReplay, findReplayedTask } from './apply-replays.ts';
 import { answerKnown, answerRefused, insertAccepted, planSubmits, type SubmitPlan } from './apply-submits.ts';
-import { Batch, type Doorbell } from './batch.ts';
+import { Batch, type DueDoorbell } from './batch.ts';
 import { fireSchedules } from './fire-schedules.ts';
 import { type Foreseen, foreseeRoom } from './foresee-room.ts';
 import type { InputItem, LedgerItem, LedgerResult } from './items.ts';
@@ -47,7 +47,9 @@ export type LedgerContext = {
 /** A committed batch: a result per item, and what is to be published now. */
 export type AppliedBatch = {
   readonly results: readonly LedgerResult[];
-  readonly doorbells: readonly Doorbell[];
+  readonly doorbells: readonly DueDoorbell[];
+  /** What messages of the batch say of time, and their ids. */
+  readonly context: OutgoingContext;
   readonly aborts: Batch['aborts'];
   /** Ready steps were left behind although there may be room: look again at once. */
   readonly waiting: boolean;
@@ -234,6 +236,7 @@ async function save(
   return {
     results,
     doorbells: batch.doorbells,
+    context: batch.context,
     aborts: batch.aborts,
     waiting,
     events: events ?? [],

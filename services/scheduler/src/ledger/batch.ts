@@ -1,14 +1,15 @@
 import type { ErrorBody } from '@cleanslate/contracts';
 import {
+  type Aggregate,
   type Change,
   type Decided,
   decide,
+  findRung,
   findStep,
   type InFlight,
   type LedgerInput,
   type MachineOptions,
   type Outgoing,
-  type OutgoingCommand,
   type OutgoingContext,
   type OutgoingEvent,
   type Step,
@@ -21,6 +22,8 @@ import {
 import type { Span } from '@cleanslate/runtime/service';
 import {
   type Changes,
+  type DoorbellKey,
+  type EventText,
   keyOf,
   type Loaded,
   type Refusal,
@@ -30,8 +33,8 @@ import {
 } from '@cleanslate/store/ledger';
 import { toLetterReason } from './letter-reason.ts';
 
-/** Of a step that the batch dispatched or rings for again. */
-export type Doorbell = OutgoingCommand & { readonly taskSeq: number };
+/** Of a step that the batch dispatched or rings for again, with the state that it is built from when it is sent. */
+export type DueDoorbell = DoorbellKey & { readonly state: Aggregate };
 
 type Entry = { before: StoredAggregate | null; after: StoredAggregate };
 
@@ -48,11 +51,11 @@ export class Batch {
   /** Letters whose work nothing waits for any more, and why. */
   readonly needlessLetters: { readonly letterId: string; readonly reason: string }[] = [];
   readonly settlements: { taskSeq: number; tenantId: string; taskId: string; body: unknown }[] = [];
-  readonly doorbells: Doorbell[] = [];
+  readonly doorbells: DueDoorbell[] = [];
   readonly aborts: Extract<Outgoing, { kind: 'abort' }>[] = [];
   readonly #entries = new Map<string, Entry>();
   readonly #transitions: Changes['transitions'][number][] = [];
-  readonly #events: OutgoingEvent[] = [];
+  readonly #events: EventText[] = [];
   readonly #refusals: Refusal[] = [];
   /** Whose turn admission gave last, by role. */
   turns: ReadonlyMap<string, string> = new Map();
@@ -110,8 +113,9 @@ export class Batch {
     });
   }
 
-  tell(event: OutgoingEvent): void {
-    this.#events.push(event);
+  /** As text at once: that is what its row and its message hold, and the batch is long under way. */
+  tell({ tenantId, taskId, traceparent, envelope }: OutgoingEvent): void {
+    this.#events.push({ tenantId, taskId, traceparent, text: JSON.stringify(envelope) });
   }
 
   refuse(key: TaskKey, error: Pick<ErrorBody, 'code' | 'message'>): void {
@@ -163,8 +167,12 @@ export class Batch {
     if (transition !== null) this.#transitions.push({ ...transition, taskSeq, tenantId, at: this.now });
     for (const message of toOutgoing(change, this.context)) {
       if (message.kind === 'event') this.tell(message);
-      else if (message.kind === 'command') this.doorbells.push({ ...message, taskSeq });
       else this.aborts.push(message);
+    }
+    const rung = findRung(change);
+    if (rung !== undefined) {
+      const { stepId, attempt, ring } = rung;
+      this.doorbells.push({ taskSeq, stepId, attempt, ring, state: after });
     }
     if (event.kind === 'step_readied' || (event.kind === 'step_released' && event.dueAt <= this.now)) {
       this.#readied.push({ entry, stepId: event.stepId });

@@ -94,7 +94,7 @@ export class Ledger {
 
   /** Publishes what a commit left to publish. */
   #sendOn(applied: AppliedBatch): void {
-    this.#relay.send(applied.doorbells);
+    this.#relay.send(applied.doorbells, applied.context);
     for (const abort of applied.aborts) {
       // Lossy on purpose: the next heartbeat's answer says the same.
       if (this.#bus.connected) this.#bus.raw.publish(abort.subject, encoder.encode(JSON.stringify(abort.envelope)));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Publisher } from '@cleanslate/bus';
-import { type AppError, isAppError } from '@cleanslate/contracts';
-import { findStep, toDoorbell } from '@cleanslate/domain/ledger';
+import type { PubAck, Publisher } from '@cleanslate/bus';
+import { AppError, isAppError } from '@cleanslate/contracts';
+import { findStep, type OutgoingContext, toDoorbell } from '@cleanslate/domain/ledger';
 import {
   type DoorbellKey,
   findLeftDoorbells,
@@ -14,7 +14,7 @@ import {
   withTransaction,
 } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE, type LedgerContext } from '../ledger/apply-batch.ts';
-import type { Doorbell } from '../ledger/batch.ts';
+import type { DueDoorbell } from '../ledger/batch.ts';
 import { Loop } from './loop.ts';
 
 /** A doorbell is held in memory for at most this long; then it is the sweep's, which builds it from its step as that is by then. */
@@ -23,8 +23,8 @@ const GIVE_UP_MS = 4_000;
 const LEFT_AFTER_MS = 5_000;
 /** So many are built and published at once: each from the whole state of its task, with all outputs. */
 const LEFT_LIMIT = 100;
-/** PubAcks are noted in batches this far apart: by then most doorbells are answered, and their steps need no note of where in the stream they hang. */
-const NOTE_MS = 2_000;
+/** PubAcks are noted in batches this far apart, none before it is this old: by then nearly all doorbells are answered, and their steps need no note of where in the stream they hang. */
+const NOTE_MS = 1_500;
 const SWEEP_MS = 2_000;
 /** One that was left is out of the sweep's sight for a while after a ring check. */
 const UNSEEN_MS = 3 * LEFT_AFTER_MS;
@@ -34,7 +34,7 @@ export type DoorbellRelayOptions = {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly isConnected: () => boolean;
   /** What the broker will never take; resolves once the ledger knows. */
-  readonly onUnsendable: (doorbell: Doorbell, error: AppError) => Promise<void>;
+  readonly onUnsendable: (doorbell: DueDoorbell, error: AppError) => Promise<void>;
   readonly onError: (error: unknown, name: string) => void;
 };
 
@@ -46,6 +46,8 @@ export class DoorbellRelay {
   readonly #options: DoorbellRelayOptions;
   readonly #abort = new AbortController();
   #stored: StoredDoorbell[] = [];
+  /** Stored before the last note. */
+  #older: StoredDoorbell[] = [];
   /** What the sweep found and no PubAck has come for since: when it did so first, and last. */
   readonly #left = new Map<string, { readonly since: number; readonly seen: number }>();
   readonly #noter: Loop;
@@ -54,7 +56,7 @@ export class DoorbellRelay {
   constructor(options: DoorbellRelayOptions) {
     this.#options = options;
     const { onError } = options;
-    this.#noter = new Loop({ name: 'doorbell-notes', everyMs: NOTE_MS, run: () => this.#note(), onError });
+    this.#noter = new Loop({ name: 'doorbell-notes', everyMs: NOTE_MS, run: () => this.#noteOlder(), onError });
     this.#sweeper = new Loop({
       name: 'doorbell-sweeper',
       everyMs: SWEEP_MS,
@@ -81,8 +83,8 @@ export class DoorbellRelay {
   }
 
   /** Returns at once; their steps are committed. */
-  send(doorbells: readonly Doorbell[]): void {
-    for (const doorbell of doorbells) void this.#publish(doorbell);
+  send(doorbells: readonly DueDoorbell[], context: OutgoingContext): void {
+    for (const doorbell of doorbells) void this.#publish(doorbell, context);
   }
 
   async stop(): Promise<void> {
@@ -90,16 +92,13 @@ export class DoorbellRelay {
     this.#abort.abort();
     await swept;
     await this.#noter.stop();
-    await this.#note().catch((error) => this.#options.onError(error, 'doorbell-notes'));
+    await this.#noteAll().catch((error) => this.#options.onError(error, 'doorbell-notes'));
   }
 
-  async #publish(doorbell: Doorbell): Promise<void> {
-    const { taskSeq, stepId, attempt, ring, subject, headers, messageId } = doorbell;
+  async #publish(doorbell: DueDoorbell, context: OutgoingContext): Promise<void> {
+    const { taskSeq, stepId, attempt, ring } = doorbell;
     try {
-      const { seq } = await this.#options.publisher.publish(
-        { stream: 'COMMANDS', subject, headers, messageId, body: Buffer.from(JSON.stringify(doorbell.envelope)) },
-        { signal: this.#abort.signal, giveUpAfterMs: GIVE_UP_MS },
-      );
+      const { seq } = await this.#hand(doorbell, context);
       this.#stored.push({ taskSeq, stepId, attempt, ring, streamSequence: seq });
       if (this.#left.size > 0) this.#left.delete(nameOf(doorbell));
     } catch (error) {
@@ -110,8 +109,19 @@ export class DoorbellRelay {
     }
   }
 
+  /** Apart, so that nothing of the message but its bytes is kept until the PubAck comes. */
+  #hand({ state, stepId }: DueDoorbell, context: OutgoingContext): Promise<PubAck> {
+    const [doorbell] = toDoorbell(state, stepId, context);
+    if (doorbell === undefined) throw new AppError('INTERNAL', `the plan of "${stepId}" has no such step`);
+    const { subject, headers, messageId, envelope } = doorbell;
+    return this.#options.publisher.publish(
+      { stream: 'COMMANDS', subject, headers, messageId, body: Buffer.from(JSON.stringify(envelope)) },
+      { signal: this.#abort.signal, giveUpAfterMs: GIVE_UP_MS },
+    );
+  }
+
   /** Refused for good: the step ends with a dead letter. */
-  async #giveUp(doorbell: Doorbell, error: AppError): Promise<void> {
+  async #giveUp(doorbell: DueDoorbell, error: AppError): Promise<void> {
     try {
       await this.#options.onUnsendable(doorbell, error);
       this.#left.delete(nameOf(doorbell));
@@ -120,9 +130,21 @@ export class DoorbellRelay {
     }
   }
 
-  async #note(): Promise<boolean> {
-    const stored = this.#stored.splice(0);
-    if (stored.length === 0) return false;
+  /** What was here at the last turn already: nearly all steps are claimed before their doorbells are that old. */
+  async #noteOlder(): Promise<boolean> {
+    const older = this.#older;
+    this.#older = this.#stored;
+    this.#stored = [];
+    await this.#note(older);
+    return false;
+  }
+
+  async #noteAll(): Promise<void> {
+    await this.#note([...this.#older.splice(0), ...this.#stored.splice(0)]);
+  }
+
+  async #note(stored: readonly StoredDoorbell[]): Promise<void> {
+    if (stored.length === 0) return;
     try {
       await withTransaction(
         this.#options.context.database,
@@ -136,10 +158,9 @@ export class DoorbellRelay {
         },
       );
     } catch (error) {
-      this.#stored.unshift(...stored);
+      this.#older = [...stored, ...this.#older];
       throw error;
     }
-    return false;
   }
 
   /** Ends when they are published or given up, and noted: the next sweep finds none of them again. What can't be read or sent holds up none behind it. */
@@ -150,8 +171,9 @@ export class DoorbellRelay {
       const { at, doorbells, last } = await this.#read((tx) => findLeftDoorbells(tx, age, LEFT_LIMIT, behind));
       this.#see(doorbells);
       if (doorbells.length === 0 || !this.#options.isConnected()) return false;
-      await Promise.all((await this.#build(doorbells, at)).map((doorbell) => this.#publish(doorbell)));
-      await this.#note();
+      const context = { time: new Date(at).toISOString(), newId: randomUUID };
+      await Promise.all((await this.#load(doorbells)).map((doorbell) => this.#publish(doorbell, context)));
+      await this.#noteAll();
       behind = last;
     } while (behind !== undefined && !signal.aborted);
     return false;
@@ -166,15 +188,15 @@ export class DoorbellRelay {
     for (const [name, { seen }] of this.#left) if (now - seen > UNSEEN_MS) this.#left.delete(name);
   }
 
-  /** From their rows as they are now. One task that can't be read must not hold up the others. */
-  async #build(keys: readonly DoorbellKey[], at: number): Promise<readonly Doorbell[]> {
+  /** With the states of their tasks as they are now. One task that can't be read must not hold up the others. */
+  async #load(keys: readonly DoorbellKey[]): Promise<readonly DueDoorbell[]> {
     try {
-      return await this.#read((tx) => buildDoorbells(tx, this.#options.context, keys, at));
+      return await this.#read((tx) => loadDue(tx, this.#options.context, keys));
     } catch (error) {
       if (isAppError(error) && error.code === 'DATABASE_UNAVAILABLE') throw error;
       const middle = Math.ceil(keys.length / 2);
       if (keys.length > 1)
-        return [...(await this.#build(keys.slice(0, middle), at)), ...(await this.#build(keys.slice(middle), at))];
+        return [...(await this.#load(keys.slice(0, middle))), ...(await this.#load(keys.slice(middle)))];
       this.#options.onError(error, 'doorbell-sweeper');
       return [];
     }
@@ -185,21 +207,19 @@ export class DoorbellRelay {
   }
 }
 
-async function buildDoorbells(
+/** Those that are still waited for. */
+async function loadDue(
   tx: Tx,
   { epoch, plans }: Pick<LedgerContext, 'epoch' | 'plans'>,
   keys: readonly DoorbellKey[],
-  at: number,
-): Promise<readonly Doorbell[]> {
-  const context = { time: new Date(at).toISOString(), newId: randomUUID };
+): Promise<readonly DueDoorbell[]> {
   const states = await readStates(tx, epoch, [...new Set(keys.map((key) => key.taskSeq))], plans);
   const byTask = new Map(states.map(({ taskSeq, state }) => [taskSeq, state]));
-  return keys.flatMap(({ taskSeq, stepId, attempt, ring }) => {
-    const state = byTask.get(taskSeq);
-    if (state === undefined) return [];
-    const step = findStep(state, stepId);
-    const waits = step?.phase === 'dispatched' && step.attempt === attempt && step.ring === ring;
-    return waits ? toDoorbell(state, stepId, context).map((doorbell) => ({ ...doorbell, taskSeq })) : [];
+  return keys.flatMap((key) => {
+    const state = byTask.get(key.taskSeq);
+    const step = state && findStep(state, key.stepId);
+    if (state === undefined || step?.phase !== 'dispatched') return [];
+    return step.attempt === key.attempt && step.ring === key.ring ? [{ ...key, state }] : [];
   });
 }
 

@@ -103,7 +103,16 @@ function toPublication({ position, tenantId, taskId, text, traceparent }: Number
     subject: subjects.taskEvent(tenantId, taskId),
     messageId: `${epoch}.${position}`,
     ...(traceparent === null ? {} : { headers: { traceparent } }),
-    // The stored JSON is an object that is never empty, so a key can be added to it as text.
-    body: Buffer.from(`${text.slice(0, text.lastIndexOf('}'))},"sequence":"${position}"}`),
+    body: withSequence(text, position),
   };
+}
+
+/** The stored JSON is an object that is never empty and ends with its brace, so a key can be added to its bytes, where that brace is. */
+function withSequence(text: string, position: number): Uint8Array {
+  const end = `,"sequence":"${position}"}`;
+  const brace = Buffer.byteLength(text) - 1;
+  const body = Buffer.allocUnsafe(brace + end.length);
+  body.write(text);
+  body.write(end, brace);
+  return body;
 }
