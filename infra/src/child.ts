@@ -77,7 +77,13 @@ export class Child implements AsyncDisposable {
   /** One handle to the end: the last lines may be read when whoever stopped the process has removed the folder already. */
   #writeTo(logFile: string): void {
     const log = openSync(logFile, 'a');
-    const stop = this.lines.onLine((line) => writeSync(log, `${line}\n`));
+    const stop = this.lines.onLine((line) => {
+      try {
+        writeSync(log, `${line}\n`);
+      } catch {
+        // A full disk takes lines of the log, not whoever keeps this process running.
+      }
+    });
     this.#process.once('close', () => {
       stop();
       closeSync(log);

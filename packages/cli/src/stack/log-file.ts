@@ -16,16 +16,22 @@ export async function openStackLog(file: string): Promise<StackLog> {
     () => 0,
   );
   if (size > ROTATE_BYTES) await rename(file, `${file}.1`);
-  const stream: WriteStream = createWriteStream(file, { flags: 'a', mode: 0o600 });
-  // A full disk must not end the stack; the services go on.
-  stream.on('error', () => undefined);
+  let stream: WriteStream | undefined = openToAppend();
   return {
     of: (source) => (line) => {
       const json = line.startsWith('{');
+      stream ??= openToAppend();
       stream.write(
         json ? `${line}\n` : `${JSON.stringify({ time: new Date().toISOString(), service: source, msg: line })}\n`,
       );
     },
-    close: () => new Promise((resolve) => stream.end(() => resolve())),
+    close: () => new Promise((resolve) => (stream ? stream.end(() => resolve()) : resolve())),
   };
+
+  /** A full disk must not end the stack. A stream that failed once takes no more: the line after it tries anew. */
+  function openToAppend(): WriteStream {
+    return createWriteStream(file, { flags: 'a', mode: 0o600 }).on('error', () => {
+      stream = undefined;
+    });
+  }
 }
