@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ResolveAll } from './guarded-agent.ts';
 import { createGuardedFetch, type FetchOptions, type FetchRequest } from './guarded-fetch.ts';
 import { isPublicAddress } from './public-address.ts';
@@ -272,4 +272,18 @@ describe('an answer', () => {
     handler = (_request, response) => response.writeHead(302, { location: '/' }).end();
     await expect(allowed()(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: 'SOURCE_BAD_ANSWER' });
   });
+});
+
+it('a client that could not be loaded in passing is loaded by the next request', async () => {
+  vi.doMock('undici', () => {
+    throw new Error('too many open files');
+  });
+  handler = (_request, response) => response.end('{}');
+  const get = allowed();
+  try {
+    await expect(get(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+  } finally {
+    vi.doUnmock('undici');
+  }
+  expect((await get(`http://127.0.0.1:${port}/`)).status).toBe(200);
 });

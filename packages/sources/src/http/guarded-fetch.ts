@@ -41,9 +41,18 @@ const MAX_REDIRECTS = 3;
  */
 export function createGuardedFetch(options: FetchOptions): GuardedFetch {
   let client: Promise<Client> | undefined;
+  const load = async () => {
+    try {
+      return await loadClient(options);
+    } catch (error) {
+      // In passing (too many open files): the next request tries again.
+      client = undefined;
+      throw error;
+    }
+  };
   return {
     fetch: async (url, asked) => {
-      client ??= loadClient(options);
+      client ??= load();
       return await follow(await client, options, url, asked);
     },
     [Symbol.asyncDispose]: async () => await (await client)?.agent.destroy(),
