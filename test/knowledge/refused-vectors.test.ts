@@ -1,7 +1,11 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { AppError, type ErrorCode, type FactImport } from '@cleanslate/contracts';
 import { type EmbeddingProvider, hashedEmbeddings } from '@cleanslate/llm';
-import { countPendingVectors, getLastRevision, withTransaction } from '@cleanslate/store';
+import { countPendingVectors, findSpaces, getLastRevision, withTransaction } from '@cleanslate/store';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { run } from '../../packages/cli/src/run.ts';
 import { Embedder } from '../../services/knowledge-maintainer/src/embedder.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
@@ -133,5 +137,73 @@ describe('a server that takes no text at all', () => {
     await embed();
     expect(await findVectors()).toEqual(['first', 'second']);
     expect(await countPending('acme')).toBe(0);
+  });
+});
+
+describe('a move to a model whose server refuses a statement', () => {
+  /** `slate fact reembed` to the model of a server that answers as `check` says. */
+  async function move(...options: string[]) {
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const { input } = (await json(request)) as { input: string[] };
+      try {
+        check(input);
+        response.setHeader('content-type', 'application/json');
+        response.end(
+          JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 1, 1, 1, 1, 1, 1, 1] })) }),
+        );
+      } catch {
+        response.writeHead(400).end();
+      }
+    };
+    const server = createServer((request, response) => void answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    let stdout = '';
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+      const code = await run(['fact', 'reembed', '--model', 'small', '--dimension', '8', '--url', url, ...options], {
+        env: { DATABASE_URL: at.url, CLEANSLATE_HOME: '/nonexistent', NO_COLOR: '1' },
+        stdout: { write: (text) => (stdout += text) },
+        stderr: { write: () => true },
+        signal: new AbortController().signal,
+      });
+      return { code, stdout };
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+  const findMoved = async () => {
+    const scope = { role: 'cleanslate_maintainer', readOnly: true } as const;
+    const [active] = await withTransaction(at.database, scope, findSpaces);
+    const { rows } = await at.admin.query<{ id: string }>(
+      'SELECT v.knowledge_id AS id FROM knowledge.fact_embeddings JOIN knowledge.fact_versions v USING (fact_seq) WHERE space = $1 ORDER BY v.fact_seq',
+      [active?.space],
+    );
+    return { model: active?.model, facts: rows.map(({ id }) => id) };
+  };
+
+  it('goes on with the others, says at its end which were refused, and fails', async () => {
+    const middle = Array.from({ length: 9 }, (_, n) => fact(`middle-${n}`, `Otter ${n} sleeps afloat.`));
+    await write('acme', fact('odd', `A ${REFUSED} grazes.`), ...middle, fact('odder', `Two of the ${REFUSED}.`));
+    await write('other', fact('behind', 'Beavers fell trees.'));
+    const { code, stdout } = await move();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/kept in small.*\(10 embedded, 0 without a vector\)/);
+    expect(stdout).toMatch(/refused: odd@1 of tenant "acme".*status 400/);
+    expect(stdout).toMatch(/refused: odder@1 /);
+    expect(await findMoved()).toEqual({ model: 'small', facts: [...middle.map((one) => one.knowledgeId), 'behind'] });
+    // Repeated, it tries again what it was refused, and nothing else.
+    check = () => undefined;
+    const again = await move('--json');
+    expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { embedded: 2, refused: [] }]);
+  });
+
+  it('moves nothing where it refuses any text', async () => {
+    check = () => {
+      throw refusal();
+    };
+    await write('acme', fact('first', 'Otters sleep afloat.'));
+    expect((await move()).code).toBe(2);
+    expect(await findMoved()).toMatchObject({ model: 'hashed' });
   });
 });

@@ -154,7 +154,8 @@ export {
   type RedactableVersion,
   takeRedactionKey,
 } from './knowledge/redactions.ts';
-export { type Reembedder, type ReembedReport, reembed } from './knowledge/reembed.ts';
+export { type Reembedder, type ReembedReport, type RefusedFact, reembed } from './knowledge/reembed.ts';
+export { ANY_TEXT, isTextRefusal } from './knowledge/refused-text.ts';
 export { type AnsweredRequest, findRequest, insertRequest, keyRequests } from './knowledge/requests.ts';
 export { closeReview, findReview, openReviews } from './knowledge/reviews.ts';
 export {

@@ -1,6 +1,7 @@
-import { AppError, isAppError } from '@cleanslate/contracts';
+import { AppError } from '@cleanslate/contracts';
 import type { EmbeddingProvider } from '@cleanslate/llm';
 import {
+  ANY_TEXT,
   addSpace,
   buildVectorIndex,
   checkSpace,
@@ -11,6 +12,7 @@ import {
   findUnembedded,
   getLastVersion,
   insertEmbeddings,
+  isTextRefusal,
   type StoredSpace,
   saveEmbeddedUntil,
   type Unembedded,
@@ -36,8 +38,6 @@ const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const TERMS_BATCH = 500;
 const INDEX_FROM = 20_000;
 const MAX_PAUSE_MS = 60_000;
-/** A server that refuses this refuses each text. */
-const ANY_TEXT = 'text';
 
 /** Gives every version its vector, soon after it is written: a fact is found by its words at once, by its vector a moment later. */
 export class Embedder {
@@ -183,7 +183,7 @@ export class Embedder {
     try {
       return await this.#embeddings.embed(statements, signal);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isTextRefusal(error)) throw error;
       await this.#embeddings.embed([ANY_TEXT], signal);
       const [only, ...others] = found;
       if (only === undefined || others.length > 0) return undefined;
@@ -205,9 +205,4 @@ export class Embedder {
     await buildVectorIndex(database, this.#embeddings.space.id);
     this.#indexed = true;
   }
-}
-
-/** Of the texts. A key or a model that is refused (`CONFIGURATION`) is terminal as well, and no fault of theirs. */
-function isRefusal(error: unknown): error is AppError {
-  return isAppError(error) && error.code === 'EMBEDDINGS_UNAVAILABLE' && error.disposition === 'terminal';
 }

@@ -3,6 +3,7 @@ import { openDatabase, reembed } from '@cleanslate/store';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { CommandContext } from '../context.ts';
+import { EXIT } from '../exit-code.ts';
 import { inputError } from '../input-error.ts';
 import { reach } from '../reach-database.ts';
 import { findAdminUrl } from './migrate.ts';
@@ -19,7 +20,9 @@ type ReembedOptions = {
 export function addReembed(fact: Command, context: CommandContext): void {
   const command = fact
     .command('reembed')
-    .description('move the whole knowledge base to another embedding model while everything runs')
+    .description(
+      'move the whole knowledge base to another embedding model while everything runs; exit code 1 where it refuses a statement',
+    )
     .requiredOption('--model <name>', '"hashed" (packaged), or a model at --url')
     .option('--dimension <length>', "length of the model's vectors", '384')
     .option('--url <url>', 'base of an OpenAI-compatible API; its key is read from EMBEDDING_API_KEY')
@@ -51,10 +54,13 @@ export function addReembed(fact: Command, context: CommandContext): void {
         onProgress: (done) => note(`${done} versions embedded`),
       }),
     );
+    if (report.refused.length > 0) context.exitCode = EXIT.taskFailed;
     if (json) return out(JSON.stringify(report));
     out(
       `the knowledge base is kept in ${report.space} now (${report.embedded} embedded, ${report.skipped} without a vector)`,
     );
+    for (const { tenantId, fact: ref, reason } of report.refused)
+      out(`refused: ${ref} of tenant "${tenantId}", which is found by its words alone: ${reason}`);
     if (report.dropped > 0) out(`${report.dropped} vectors of retired spaces deleted`);
     const settings = `EMBEDDING_MODEL=${model} EMBEDDING_DIMENSION=${dimension}${url ? ` EMBEDDING_URL=${url}` : ''}`;
     note(

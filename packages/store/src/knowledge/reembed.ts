@@ -1,6 +1,7 @@
 import { type Database, withTransaction } from '../database.ts';
 import { addSpace, dropRetiredVectors, switchSpace } from './embedding-spaces.ts';
-import { buildVectorIndex, countEmbeddings, findUnembedded, insertEmbeddings } from './embeddings.ts';
+import { buildVectorIndex, countEmbeddings, findUnembedded, insertEmbeddings, type Unembedded } from './embeddings.ts';
+import { ANY_TEXT, isTextRefusal } from './refused-text.ts';
 import { lockKnowledge } from './revisions.ts';
 
 /** The part of an embedding provider that a migration needs. */
@@ -18,8 +19,18 @@ export type ReembedReport = {
   readonly space: string;
   readonly embedded: number;
   readonly skipped: number;
+  /** Facts that the server refused alone: they are found by their words, and tried again when this is repeated. */
+  readonly refused: readonly RefusedFact[];
   readonly dropped: number;
 };
+
+export type RefusedFact = {
+  readonly tenantId: string;
+  /** `id@version`. */
+  readonly fact: string;
+  readonly reason: string;
+};
+type Counts = { embedded: number; skipped: number; readonly refused: RefusedFact[] };
 
 const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const INDEX_FROM = 20_000;
@@ -27,7 +38,8 @@ const DROP_BATCH = 5_000;
 
 /**
  * Fills a space with vectors of every version while the old one is read and written, then makes it the active one. Services follow
- * where their settings reach its model; others stay in the space they are configured for. Can be repeated after a crash: what is embedded is kept.
+ * where their settings reach its model; others stay in the space they are configured for. A statement that
+ * the server refuses holds up no other. Throws while it is away, or takes no text at all. Can be repeated after a crash: what is embedded is kept.
  */
 export async function reembed(
   database: Database,
@@ -36,7 +48,7 @@ export async function reembed(
 ): Promise<ReembedReport> {
   const { id, ...space } = embeddings.space;
   await withTransaction(database, MAINTAINER, (tx) => addSpace(tx, { space: id, ...space }));
-  const counts = { embedded: 0, skipped: 0 };
+  const counts: Counts = { embedded: 0, skipped: 0, refused: [] };
   let after = 0;
   const catchUp = async () => {
     for (let last = -1; last !== after; ) {
@@ -61,23 +73,44 @@ export async function reembed(
 }
 
 /** Embeds the next versions; returns the last one looked at. */
-async function embedNext(
-  database: Database,
-  embeddings: Reembedder,
-  after: number,
-  counts: { embedded: number; skipped: number },
-): Promise<number> {
+async function embedNext(database: Database, embeddings: Reembedder, after: number, counts: Counts): Promise<number> {
   const { id } = embeddings.space;
   const found = await withTransaction(database, { ...MAINTAINER, readOnly: true }, (tx) =>
     findUnembedded(tx, id, after, embeddings.batch),
   );
-  const vectors = await embeddings.embed(found.map(({ statement }) => statement));
+  if (found.length === 0) return after;
+  const refused: RefusedFact[] = [];
+  const vectors = await embedFound(embeddings, found, refused);
   const usable = found.flatMap(({ factSeq, tenantId }, at) => {
     const vector = vectors[at];
     return vector ? [{ factSeq, tenantId, vector }] : [];
   });
   await withTransaction(database, MAINTAINER, (tx) => insertEmbeddings(tx, id, usable));
   counts.embedded += usable.length;
-  counts.skipped += found.length - usable.length;
+  counts.skipped += found.length - usable.length - refused.length;
+  counts.refused.push(...refused);
   return found.at(-1)?.factSeq ?? after;
+}
+
+/** Their vectors, in order: those without the ones that the server refuses, which are found by halves. */
+async function embedFound(
+  embeddings: Reembedder,
+  found: readonly Unembedded[],
+  refused: RefusedFact[],
+): Promise<(Float32Array | null)[]> {
+  try {
+    return await embeddings.embed(found.map(({ statement }) => statement));
+  } catch (error) {
+    if (!isTextRefusal(error)) throw error;
+    await embeddings.embed([ANY_TEXT]);
+    const [only, ...others] = found;
+    if (only !== undefined && others.length === 0) {
+      const { tenantId, knowledgeId, version } = only;
+      refused.push({ tenantId, fact: `${knowledgeId}@${version}`, reason: error.message });
+      return [null];
+    }
+    const middle = Math.ceil(found.length / 2);
+    const first = await embedFound(embeddings, found.slice(0, middle), refused);
+    return [...first, ...(await embedFound(embeddings, found.slice(middle), refused))];
+  }
 }
