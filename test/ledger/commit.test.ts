@@ -1,30 +1,23 @@
 import { once } from 'node:events';
-import { type Database, openDatabase, type Tx, withTransaction } from '@cleanslate/store';
-import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Tx } from '@cleanslate/store';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
 // A commit on its way behind the last statements: what fails before it must undo them all, and nobody may be told otherwise.
 
-let server: TestDatabase;
-let database: Database;
+let ledger: LedgerDatabase;
 beforeAll(async () => {
-  server = await createTestDatabase(inject('postgresAdminUrl'));
-  database = openDatabase({ url: server.urlOf('cleanslate_scheduler'), applicationName: 'test', poolSize: 1 });
+  ledger = await openLedger({ poolSize: 1 });
 });
-afterAll(async () => {
-  await database.close();
-  await server[Symbol.asyncDispose]();
-});
+afterAll(() => ledger[Symbol.asyncDispose]());
 
-const transaction = <T>(work: (tx: Tx) => Promise<T>) =>
-  withTransaction(database, { role: 'cleanslate_scheduler' }, work);
 const add = (tx: Tx, role: string) =>
   tx.query('INSERT INTO ledger.turns (role, tenant_id) VALUES ($1, $2)', [role, 'acme']);
 const roles = async () =>
-  (await server.sql<{ role: string }>('SELECT role FROM ledger.turns ORDER BY role')).map(({ role }) => role);
+  (await ledger.sql<{ role: string }>('SELECT role FROM ledger.turns ORDER BY role')).map(({ role }) => role);
 
 test('everything sent before it is committed with it', async () => {
-  await transaction(async (tx) => {
+  await ledger.commit(async (tx) => {
     const added = Promise.all([add(tx, 'a'), add(tx, 'b')]);
     tx.commit();
     await added;
@@ -33,7 +26,7 @@ test('everything sent before it is committed with it', async () => {
 });
 
 test('a statement that fails before it undoes the others, and is what the caller hears', async () => {
-  const failing = transaction(async (tx) => {
+  const failing = ledger.commit(async (tx) => {
     const added = Promise.all([add(tx, 'c'), add(tx, 'a'), add(tx, 'd')]);
     tx.commit();
     await added;
@@ -41,12 +34,12 @@ test('a statement that fails before it undoes the others, and is what the caller
   await expect(failing).rejects.toMatchObject({ code: '23505' });
   expect(await roles()).toEqual(['a', 'b']);
   // The connection is as good as before.
-  await transaction((tx) => add(tx, 'e'));
+  await ledger.commit((tx) => add(tx, 'e'));
   expect(await roles()).toEqual(['a', 'b', 'e']);
 });
 
 test.each([true, false])('a failure that nobody heard is no success: commit on its way: %s', async (early) => {
-  const deaf = transaction(async (tx) => {
+  const deaf = ledger.commit(async (tx) => {
     const added = Promise.allSettled([add(tx, 'f'), add(tx, 'a')]);
     if (early) tx.commit();
     await added;
@@ -56,7 +49,7 @@ test.each([true, false])('a failure that nobody heard is no success: commit on i
 });
 
 test('a statement behind it is refused', async () => {
-  const late = transaction(async (tx) => {
+  const late = ledger.commit(async (tx) => {
     tx.commit();
     await add(tx, 'g');
   });
@@ -72,28 +65,28 @@ const failDeep = async (depth: number): Promise<never> => {
 };
 
 test('a writer that fails before its statement is sent: the commit behind it is not sent either', async () => {
-  const failing = transaction(async (tx) => {
+  const failing = ledger.commit(async (tx) => {
     const added = Promise.all([add(tx, 'h'), failDeep(8), add(tx, 'i')]);
     tx.commit();
     await added;
   });
   await expect(failing).rejects.toThrow('can’t be written');
   expect(await roles()).toEqual(['a', 'b', 'e']);
-  const late = transaction(async (tx) => {
+  const late = ledger.commit(async (tx) => {
     const added = Promise.all([add(tx, 'h'), Promise.resolve().then(() => add(tx, 'i'))]);
     tx.commit();
     await added;
   });
   await expect(late).rejects.toThrow('behind the commit');
   expect(await roles()).toEqual(['a', 'b', 'e']);
-  await transaction((tx) => add(tx, 'j'));
+  await ledger.commit((tx) => add(tx, 'j'));
   expect(await roles()).toEqual(['a', 'b', 'e', 'j']);
 });
 
 test('a statement that is put together only when another has failed is refused, not run outside of the transaction', async () => {
   const late = Promise.withResolvers<unknown>();
   const ended = new AbortController();
-  const failing = transaction(async (tx) => {
+  const failing = ledger.commit(async (tx) => {
     await Promise.all([
       add(tx, 'a'),
       // Long behind the rollback: the connection may be somebody else's by then.
@@ -111,7 +104,7 @@ test('what failed first is what the caller hears, however deep in the work it wa
     if (depth > 0) return await Promise.all([deep(tx, depth - 1)]);
     return await tx.query("DO $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$");
   };
-  const failing = transaction(async (tx) => await Promise.all([deep(tx, 8), add(tx, 'k'), add(tx, 'l')]));
+  const failing = ledger.commit(async (tx) => await Promise.all([deep(tx, 8), add(tx, 'k'), add(tx, 'l')]));
   await expect(failing).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
   expect(await roles()).not.toContain('k');
 });

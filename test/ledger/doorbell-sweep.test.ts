@@ -1,9 +1,10 @@
 import { defineWorkflow, MACHINE_DEFAULTS } from '@cleanslate/domain';
-import { openDatabase, PlanCache } from '@cleanslate/store';
-import { createTestDatabase, type TestDatabase, waitFor } from '@cleanslate/testing';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { PlanCache } from '@cleanslate/store';
+import { waitFor } from '@cleanslate/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DoorbellRelay } from '../../services/scheduler/src/loops/doorbell-relay.ts';
+import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
 // What is left of doorbells of processes that could not publish them, where some of it can't be published at all.
 
@@ -14,55 +15,61 @@ const { plan, planHash } = defineWorkflow({
   result: 'steps.a.output',
 });
 
-let server: TestDatabase;
-let database: ReturnType<typeof openDatabase>;
+let ledger: LedgerDatabase;
 beforeAll(async () => {
-  server = await createTestDatabase(inject('postgresAdminUrl'));
-  database = openDatabase({ url: server.urlOf('cleanslate_scheduler'), applicationName: 'test', poolSize: 2 });
+  ledger = await openLedger({ poolSize: 2 });
 });
-afterAll(async () => {
-  await database.close();
-  await server[Symbol.asyncDispose]();
-});
+afterAll(() => ledger[Symbol.asyncDispose]());
 
-test('more than a sweep builds at once that nobody can read hold up none behind them', async () => {
-  await server.sql(
+test('more than a sweep builds at once that nobody can read hold up none behind them, and each is told of once', async () => {
+  await ledger.sql(
     `INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ('future', 'w', '{"from":"the future"}'), ($1, 'one-step', $2)`,
     [planHash, JSON.stringify(plan)],
   );
   await addLeft('future', 500, 60);
   await addLeft(planHash, 1, 10);
   let seq = 0;
+  const errors: string[] = [];
   const publisher = { publish: async () => ({ stream: 'COMMANDS', seq: ++seq, duplicate: false }) };
   const relay = new DoorbellRelay({
-    context: { database, plans: new PlanCache(), epoch: 1, options: MACHINE_DEFAULTS },
+    context: { database: ledger.database, plans: new PlanCache(), epoch: 1, options: MACHINE_DEFAULTS },
     publisher,
     isConnected: () => true,
     onUnsendable: async () => undefined,
-    onError: () => undefined,
+    onError: (error) => errors.push(String(error)),
   });
   relay.start();
   try {
-    await waitFor('the one that can be read', async () => {
-      const noted = await server.sql<{ plan_hash: string }>(
-        'SELECT plan_hash FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE doorbell_seq = 1',
-      );
-      return noted.length === 1 && noted[0]?.plan_hash === planHash;
-    });
+    await waitFor('the one that can be read', () => isNoted(1));
     expect(relay.left.count).toBe(500);
+    expect(new Set(errors).size).toBe(500);
+    expect(errors[0]).toMatch(/doorbell \d+\/a\/1\/1 /);
+    // Behind them again: the sweep that finds it has been through them all.
+    await addLeft(planHash, 1, 9);
+    relay.wake();
+    await waitFor('the next one', () => isNoted(2));
+    expect(errors).toHaveLength(500);
   } finally {
     await relay.stop();
   }
 });
 
+async function isNoted(seq: number): Promise<boolean> {
+  const noted = await ledger.sql<{ plan_hash: string }>(
+    'SELECT plan_hash FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE doorbell_seq = $1',
+    [seq],
+  );
+  return noted.length === 1 && noted[0]?.plan_hash === planHash;
+}
+
 /** Dispatched so long ago, with no PubAck on record. */
 async function addLeft(hash: string, count: number, agoSeconds: number): Promise<void> {
-  await server.sql(
+  await ledger.sql(
     `WITH added AS (
        INSERT INTO ledger.tasks (tenant_id, task_id, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input,
          pin_valid_at, pin_revision, deadline, deadline_ms, created_at, updated_at)
-       SELECT 'acme', $1 || '-' || n, '', '', 'w', $1, 'pending', 1, 1, 0, '{}', now(), 0, now() + interval '1 hour', 3600000, now(), now()
-       FROM generate_series(1, $2::int4) n RETURNING task_seq
+       SELECT 'acme', gen_random_uuid()::text, '', '', 'w', $1, 'pending', 1, 1, 0, '{}', now(), 0, now() + interval '1 hour', 3600000, now(), now()
+       FROM generate_series(1, $2::int4) RETURNING task_seq
      )
      INSERT INTO ledger.steps (task_seq, step_id, ordinal, tenant_id, workflow, priority, plan_key, role, executor, after, state, phase, round, attempt, spent, ring,
        silent_claims, beaten, applied, due_at, ready_at, failures, candidates)

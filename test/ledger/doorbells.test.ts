@@ -1,14 +1,6 @@
-import {
-  findLeftDoorbells,
-  forgetOutbox,
-  hasEarlierMessages,
-  noteDoorbells,
-  openDatabase,
-  type Tx,
-  withTransaction,
-} from '@cleanslate/store';
-import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { findLeftDoorbells, forgetOutbox, hasEarlierMessages, noteDoorbells, type Tx } from '@cleanslate/store';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 import { countRows, type PlanNode } from './plan-rows.ts';
 
 // Which dispatched steps are doorbells that are to be published (again), and what it costs to find them.
@@ -16,21 +8,15 @@ import { countRows, type PlanNode } from './plan-rows.ts';
 const RING_CHECK_MS = 30_000;
 const AGE = { olderThanMs: 5_000, ringCheckMs: RING_CHECK_MS };
 
-let server: TestDatabase;
-let database: ReturnType<typeof openDatabase>;
+let ledger: LedgerDatabase;
 beforeAll(async () => {
-  server = await createTestDatabase(inject('postgresAdminUrl'));
   // As the scheduler's: plans are made on the first day, while tables are empty.
-  const url = server.urlOf('cleanslate_scheduler');
-  database = openDatabase({ url, applicationName: 'test', poolSize: 1, bitmapScans: false, planOnce: true });
-  await server.sql(`INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ('p', 'w', '{}')`);
+  ledger = await openLedger({ poolSize: 1, bitmapScans: false, planOnce: true });
+  await ledger.sql(`INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ('p', 'w', '{}')`);
   await find();
 });
-afterAll(async () => {
-  await database.close();
-  await server[Symbol.asyncDispose]();
-});
-beforeEach(() => server.sql('DELETE FROM ledger.tasks'));
+afterAll(() => ledger[Symbol.asyncDispose]());
+beforeEach(() => ledger.sql('DELETE FROM ledger.tasks'));
 
 describe('doorbells that were left', () => {
   test('are those of steps dispatched seconds ago of which no PubAck is on record, oldest first and so many at a time', async () => {
@@ -50,23 +36,24 @@ describe('doorbells that were left', () => {
     await addSteps('left', { agoMs: 6_000 });
     const [key] = await find();
     if (key === undefined) throw new Error('nothing was left');
-    const note = (change: object) => commit((tx) => noteDoorbells(tx, [{ ...key, streamSequence: 17, ...change }]));
+    const note = (change: object) =>
+      ledger.commit((tx) => noteDoorbells(tx, [{ ...key, streamSequence: 17, ...change }]));
     await note({ attempt: 1 });
     await note({ ring: 2 });
     expect(await find()).toEqual([key]);
     await note({});
     expect(await find()).toEqual([]);
-    expect(await server.sql('SELECT doorbell_seq::int4 AS seq FROM ledger.steps')).toEqual([{ seq: 17 }]);
-    await server.sql(`UPDATE ledger.steps SET phase = 'executing', state = 'executing', claim_id = 'c'`);
+    expect(await ledger.sql('SELECT doorbell_seq::int4 AS seq FROM ledger.steps')).toEqual([{ seq: 17 }]);
+    await ledger.sql(`UPDATE ledger.steps SET phase = 'executing', state = 'executing', claim_id = 'c'`);
     await note({ streamSequence: 18 });
-    expect(await server.sql('SELECT doorbell_seq::int4 AS seq FROM ledger.steps')).toEqual([{ seq: 17 }]);
+    expect(await ledger.sql('SELECT doorbell_seq::int4 AS seq FROM ledger.steps')).toEqual([{ seq: 17 }]);
   });
 
   test('are found through what is in flight, however much waits or is done', async () => {
     await addSteps('ready', { agoMs: 0, count: 5_000, set: `phase = 'ready'` });
     await addSteps('over', { agoMs: 0, count: 5_000, set: `phase = 'failed', state = 'failed'` });
     await addSteps('left', { agoMs: 6_000, count: 20 });
-    const rows = await commit(async (tx) => {
+    const rows = await ledger.commit(async (tx) => {
       let plan: PlanNode | undefined;
       const query: Tx['query'] = async (text, values) => {
         const explained = await tx.query<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>(
@@ -85,10 +72,11 @@ describe('doorbells that were left', () => {
 
 describe('a redaction waits for doorbells that may still tell what was erased', () => {
   const waits = (tasks: readonly string[]) =>
-    commit((tx) => hasEarlierMessages(tx, { tenantId: 'acme', foundAt: new Date(Date.now() + 60_000), tasks }));
+    ledger.commit((tx) => hasEarlierMessages(tx, { tenantId: 'acme', foundAt: new Date(Date.now() + 60_000), tasks }));
 
   test.each([
     ['dispatched and not noted', '', true],
+    ['dispatched nobody knows when', 'ready_at = NULL', true],
     ['noted: it is in the stream, where it can be erased', 'doorbell_seq = 7', false],
     ['claimed: it was heard', `phase = 'executing', state = 'executing', claim_id = 'c'`, false],
     ['never dispatched', `phase = 'ready', attempt = 0`, false],
@@ -106,20 +94,16 @@ describe('a redaction waits for doorbells that may still tell what was erased', 
 });
 
 test('what a scheduler of the release before left in the outbox goes, but not while it may still be at it', async () => {
-  await server.sql(
+  await ledger.sql(
     `INSERT INTO ledger.outbox (stream, subject, headers, body, message_id, created_at)
      SELECT 'COMMANDS', 's', '{}', '', age::text, now() - age FROM unnest('{10 seconds,2 minutes}'::interval[]) AS age`,
   );
-  await commit(forgetOutbox);
-  expect(await server.sql('SELECT message_id FROM ledger.outbox')).toEqual([{ message_id: '00:00:10' }]);
+  await ledger.commit(forgetOutbox);
+  expect(await ledger.sql('SELECT message_id FROM ledger.outbox')).toEqual([{ message_id: '00:00:10' }]);
 });
 
-function commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-  return withTransaction(database, { role: 'cleanslate_scheduler' }, work);
-}
-
 async function find(limit = 500) {
-  return (await commit((tx) => findLeftDoorbells(tx, AGE, limit))).doorbells;
+  return (await ledger.commit((tx) => findLeftDoorbells(tx, AGE, limit))).doorbells;
 }
 
 /** Tasks of one step each, dispatched for the second time so long ago; `set` changes them afterwards. */
@@ -127,7 +111,7 @@ async function addSteps(
   stepId: string,
   { agoMs, count = 1, set = '' }: { readonly agoMs: number; readonly count?: number; readonly set?: string },
 ): Promise<void> {
-  await server.sql(
+  await ledger.sql(
     `WITH added AS (
        INSERT INTO ledger.tasks (tenant_id, task_id, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input,
          pin_valid_at, pin_revision, deadline, deadline_ms, created_at, updated_at)
@@ -140,5 +124,5 @@ async function addSteps(
        now() + make_interval(secs => $3::float8 / 1000), now() - interval '1 hour', '[]', '[]' FROM added`,
     [stepId, count, RING_CHECK_MS - agoMs],
   );
-  if (set !== '') await server.sql(`UPDATE ledger.steps SET ${set} WHERE step_id = $1`, [stepId]);
+  if (set !== '') await ledger.sql(`UPDATE ledger.steps SET ${set} WHERE step_id = $1`, [stepId]);
 }

@@ -9,23 +9,20 @@ import {
 } from '@cleanslate/domain';
 import {
   type Changes,
-  type Database,
   insertTasks,
   keyOf,
   loadForUpdate,
-  openDatabase,
   PlanCache,
   StateCache,
   type StoredAggregate,
   saveChanges,
   type Tx,
   upsertPlan,
-  withTransaction,
 } from '@cleanslate/store';
-import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
 // The scheduler goes on with the state that it committed, as long as no row of the task was written by another. It must be exactly what the ledger would have told.
 
@@ -41,18 +38,11 @@ const { plan, planHash } = defineWorkflow({
   result: 'steps.b.output',
 });
 
-let server: TestDatabase;
-let database: Database;
+let ledger: LedgerDatabase;
 beforeAll(async () => {
-  server = await createTestDatabase(inject('postgresAdminUrl'));
-  database = openDatabase({ url: server.urlOf('cleanslate_scheduler'), applicationName: 'test' });
+  ledger = await openLedger();
 });
-afterAll(async () => {
-  await database.close();
-  await server[Symbol.asyncDispose]();
-});
-
-const commit = <T>(work: (tx: Tx) => Promise<T>) => withTransaction(database, { role: 'cleanslate_scheduler' }, work);
+afterAll(() => ledger[Symbol.asyncDispose]());
 
 function toChanges(before: StoredAggregate | null, taskSeq: number, decided: Decided, at: number): Changes {
   const { tenantId } = decided.state.task;
@@ -87,7 +77,7 @@ async function startStory() {
       if (stored === undefined) throw new Error('the task is gone');
       return { now, stored };
     });
-  const begun = await commit(async (tx) => {
+  const begun = await ledger.commit(async (tx) => {
     await upsertPlan(tx, planHash, plan.workflow, plan);
     const now = Date.now();
     const pin = { validAt: new Date(now).toISOString(), revision: 0 };
@@ -101,7 +91,7 @@ async function startStory() {
   return {
     ...{ cache, key, load },
     apply: async (inputs: readonly LedgerInput[]) => {
-      const { changes, saved } = await commit(async (tx) => {
+      const { changes, saved } = await ledger.commit(async (tx) => {
         const { now, stored } = await load(tx);
         const all = inputs.reduce<Decided>(
           (so, input) => {
@@ -116,7 +106,7 @@ async function startStory() {
       cache.learn(changes.aggregates, saved.xid);
     },
     /** What the cache gives, and what the ledger says. */
-    both: () => commit(async (tx) => ({ kept: await load(tx), read: await load(tx, false) })),
+    both: () => ledger.commit(async (tx) => ({ kept: await load(tx), read: await load(tx, false) })),
   };
 }
 
@@ -198,7 +188,7 @@ test('a row that another wrote is read again: a lease that was extended, a doorb
   for (const set of [`due_at = due_at + interval '1 minute'`, 'doorbell_seq = 17', 'beaten = true']) {
     const before = await story.both();
     expect(story.cache.find(before.kept.stored.taskSeq, before.kept.stored.version ?? '')).toBeDefined();
-    await server.sql(`UPDATE ledger.steps SET ${set} WHERE step_id = 'a' AND task_seq = ${before.kept.stored.taskSeq}`);
+    await ledger.sql(`UPDATE ledger.steps SET ${set} WHERE step_id = 'a' AND task_seq = ${before.kept.stored.taskSeq}`);
     const { kept, read } = await story.both();
     expect(plain(kept)).toEqual(plain(read));
     expect(plain(kept)).not.toEqual(plain(before.kept));
@@ -208,7 +198,7 @@ test('a row that another wrote is read again: a lease that was extended, a doorb
 test('a task that was deleted and taken in anew under the same id is the new one', async () => {
   const story = await startStory();
   const old = (await story.both()).kept.stored.taskSeq;
-  await server.sql(`DELETE FROM ledger.tasks WHERE task_seq = ${old}`);
+  await ledger.sql(`DELETE FROM ledger.tasks WHERE task_seq = ${old}`);
   tasks--;
   const anew = await startStory();
   const { kept } = await story.both();
@@ -230,7 +220,7 @@ test('of a transaction that was rolled back nothing is kept', async () => {
   const story = await startStory();
   const before = await story.both();
   await expect(
-    commit(async (tx) => {
+    ledger.commit(async (tx) => {
       const { now, stored } = await story.load(tx);
       const decided = decide(stored.state, { kind: 'cancel', reason: 'x' }, now, OPTIONS);
       await saveChanges(tx, toChanges(stored, stored.taskSeq, decided, now));
@@ -242,7 +232,7 @@ test('of a transaction that was rolled back nothing is kept', async () => {
 
 test('a time that is no number is refused: written as JSON it would be none', async () => {
   const story = await startStory();
-  const saved = commit(async (tx) => {
+  const saved = ledger.commit(async (tx) => {
     const { now, stored } = await story.load(tx);
     const { state, changes } = decide(stored.state, { kind: 'dispatch', stepId: 'a' }, now, OPTIONS);
     const steps = state.steps.map((step) => ({ ...step, dueAt: Number.NaN }));

@@ -79,7 +79,7 @@ export async function hasEarlierMessages(
        OR EXISTS (SELECT FROM ledger.events WHERE position > (SELECT p.position FROM ledger.published p) AND created_at <= $1)
        OR EXISTS (
          SELECT FROM ledger.tasks t JOIN ledger.steps s USING (task_seq) WHERE t.tenant_id = $2 AND t.task_id = ANY ($3) AND s.attempt > 0 AND s.claim_id IS NULL AND s.doorbell_seq IS NULL
-           AND (s.phase = 'dispatched' AND s.ready_at <= $1 OR s.ended_at > clock_timestamp() - make_interval(secs => $4))
+           AND (s.phase = 'dispatched' AND coalesce(s.ready_at, '-infinity') <= $1 OR s.ended_at > clock_timestamp() - make_interval(secs => $4))
        ) AS waiting`,
     [foundAt, tenantId, tasks, HELD_SECONDS],
   );

@@ -48,8 +48,8 @@ export class DoorbellRelay {
   #stored: StoredDoorbell[] = [];
   /** Stored before the last note. */
   #older: StoredDoorbell[] = [];
-  /** What the sweep found and no PubAck has come for since: when it did so first, and last. */
-  readonly #left = new Map<string, { readonly since: number; readonly seen: number }>();
+  /** What the sweep found and no PubAck has come for since: when it did so first, and last, and whether somebody heard that it can't be published. */
+  readonly #left = new Map<string, { readonly since: number; readonly seen: number; readonly told: boolean }>();
   readonly #noter: Loop;
   readonly #sweeper: Loop;
 
@@ -104,8 +104,7 @@ export class DoorbellRelay {
     } catch (error) {
       if (isAppError(error) && error.code === 'PAYLOAD_TOO_LARGE') await this.#giveUp(doorbell, error);
       // An outage: its step stays as it is, and the sweep finds it.
-      else if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE')
-        this.#options.onError(error, 'doorbell-publish');
+      else if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE') this.#tell(doorbell, error);
     }
   }
 
@@ -166,16 +165,20 @@ export class DoorbellRelay {
   /** Ends when they are published or given up, and noted: the next sweep finds none of them again. What can't be read or sent holds up none behind it. */
   async #sweep(signal: AbortSignal): Promise<boolean> {
     const age = { olderThanMs: LEFT_AFTER_MS, ringCheckMs: this.#options.context.options.ringCheckMs };
+    const began = performance.now();
     let behind: LeftDoorbells['last'];
     do {
       const { at, doorbells, last } = await this.#read((tx) => findLeftDoorbells(tx, age, LEFT_LIMIT, behind));
       this.#see(doorbells);
-      if (doorbells.length === 0 || !this.#options.isConnected()) return false;
+      if (doorbells.length === 0) break;
+      if (!this.#options.isConnected()) return false;
       const context = { time: new Date(at).toISOString(), newId: randomUUID };
       await Promise.all((await this.#load(doorbells)).map((doorbell) => this.#publish(doorbell, context)));
       await this.#noteAll();
       behind = last;
     } while (behind !== undefined && !signal.aborted);
+    // However long a sweep takes, it has seen by now what still is left.
+    for (const [name, { seen }] of this.#left) if (began - seen > UNSEEN_MS) this.#left.delete(name);
     return false;
   }
 
@@ -183,9 +186,9 @@ export class DoorbellRelay {
     const now = performance.now();
     for (const key of doorbells) {
       const name = nameOf(key);
-      this.#left.set(name, { since: this.#left.get(name)?.since ?? now, seen: now });
+      const { since = now, told = false } = this.#left.get(name) ?? {};
+      this.#left.set(name, { since, seen: now, told });
     }
-    for (const [name, { seen }] of this.#left) if (now - seen > UNSEEN_MS) this.#left.delete(name);
   }
 
   /** With the states of their tasks as they are now. One task that can't be read must not hold up the others. */
@@ -197,9 +200,25 @@ export class DoorbellRelay {
       const middle = Math.ceil(keys.length / 2);
       if (keys.length > 1)
         return [...(await this.#load(keys.slice(0, middle))), ...(await this.#load(keys.slice(middle)))];
-      this.#options.onError(error, 'doorbell-sweeper');
+      for (const key of keys) this.#tell(key, error);
       return [];
     }
+  }
+
+  /**
+   * Once, however often the sweep finds it again. Its step is not given up by who can't read its task: a scheduler of a newer release beside this one may, and no decision is made without the
+   * state. Until then it counts as left, and, its ring check overdue, as unaccounted for.
+   */
+  #tell(key: DoorbellKey, cause: unknown): void {
+    const name = nameOf(key);
+    const left = this.#left.get(name);
+    if (left?.told) return;
+    if (left !== undefined) this.#left.set(name, { ...left, told: true });
+    const what = cause instanceof Error ? cause.message : String(cause);
+    this.#options.onError(
+      new AppError('INTERNAL', `doorbell ${name} (task_seq/step/attempt/ring) was not published: ${what}`, { cause }),
+      'doorbell-publish',
+    );
   }
 
   #read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
