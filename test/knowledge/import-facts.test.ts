@@ -133,6 +133,43 @@ describe.each(BACKENDS)('fact import on %s', (backend) => {
     expect(rows).toEqual([{ incumbent_version: 1 }]);
   });
 
+  it('what it contradicts of several versions is a dispute with each: one is taken back alone, and the import that wins has won them all', async () => {
+    const tenantId = 'several';
+    const disputes = async () => {
+      const { rows } = await at.admin.query<{ id: number; version: number; resolution: string | null }>(
+        'SELECT dispute_id AS id, incumbent_version AS version, resolution FROM knowledge.disputes WHERE tenant_id = $1 ORDER BY dispute_id',
+        [tenantId],
+      );
+      return rows;
+    };
+    const resolve = (disputeId: number, keep: 'neither' | 'challenger') => {
+      const data = { disputeId, keep };
+      return resolveDispute(at.database, { tenantId, requestId: `request-${requests++}`, data });
+    };
+    const periods = (...values: [string, string, string]) => [
+      { value: values[0], from: '2024-01-01', until: '2025-01-01' },
+      { value: values[1], from: '2025-01-01', until: '2026-01-01' },
+      { value: values[2], from: '2026-01-01', until: null },
+    ];
+    await importSet(tenantId, [fact('limit', ...periods('1', '2', '3'))]);
+    const { outcomes } = await importSet(
+      tenantId,
+      [fact('limit', ...periods('7', '8', '9'))],
+      'web',
+      'external_source',
+    );
+    expect(outcomes).toEqual([{ knowledgeId: 'limit', outcome: 'disputed', versions: [1, 2, 3] }]);
+    const open = await disputes();
+    expect(open.map(({ version }) => version)).toEqual([1, 2, 3]);
+    await resolve(open[1]?.id ?? 0, 'neither');
+    const said = async () =>
+      Promise.all(['2024-06-01', '2025-06-01', '2026-06-01'].map((day) => valueAt(tenantId, 'limit', day)));
+    expect(await said()).toEqual(['1', undefined, '3']);
+    await resolve(open[2]?.id ?? 0, 'challenger');
+    expect(await said()).toEqual(['7', '8', '9']);
+    expect((await disputes()).map(({ resolution }) => resolution)).toEqual(['challenger', 'both_wrong', 'challenger']);
+  });
+
   it('neither is right: what the incumbent said is taken back under its present versions; where nothing of it is left, that is said', async () => {
     const tenantId = 'neither';
     const resolve = async (knowledgeId: string) => {

@@ -28,10 +28,13 @@ export function isAbout(
   return knowledgeId === version.knowledgeId && periods.some((period) => intersect(period, version.valid) !== null);
 }
 
-/** One end alone says little: where the other lies depends on what else is known. */
-function periodsNamed({ challenger }: DisputeView): Interval[] {
+/**
+ * As it would be placed, should it win. Without an end it goes on until the next period known to begin: it speaks of one version only, the incumbent. Without a
+ * beginning it begins when it was said, and may end behind other versions than that.
+ */
+function periodsNamed({ challenger, openedAt }: DisputeView): Interval[] {
   if ('periods' in challenger)
     return challenger.periods.map(({ validFrom, validUntil }) => ({ from: validFrom, until: validUntil }));
   const { validFrom, validUntil } = challenger;
-  return validFrom == null || validUntil == null ? [] : [{ from: validFrom, until: validUntil }];
+  return validUntil == null ? [] : [{ from: validFrom ?? openedAt, until: validUntil }];
 }

@@ -81,13 +81,17 @@ export type StoredDispute = DisputeView & {
   readonly signature: string;
   readonly candidateId: string | null;
   readonly sourceMessageId: string;
+  /** When a candidate's proposer said it; else when the dispute was opened. Milliseconds. */
+  readonly saidAt: number;
 };
 
 export async function findDispute(tx: Tx, tenantId: string, disputeId: number): Promise<StoredDispute | undefined> {
   const { rows } = await tx.query<
-    DisputeRow & { challenger_signature: string; candidate_id: string | null; source_message_id: string }
+    DisputeRow & { challenger_signature: string; candidate_id: string | null; source_message_id: string; said_at: Date }
   >(
-    `SELECT ${COLUMNS}, challenger_signature, candidate_id, source_message_id FROM knowledge.disputes WHERE tenant_id = $1 AND dispute_id = $2`,
+    `SELECT ${COLUMNS}, challenger_signature, candidate_id, source_message_id,
+       coalesce((SELECT c.said_at FROM knowledge.candidates c WHERE c.tenant_id = d.tenant_id AND c.candidate_id = d.candidate_id), opened_at) AS said_at
+     FROM knowledge.disputes d WHERE tenant_id = $1 AND dispute_id = $2`,
     [tenantId, disputeId],
   );
   const row = rows[0];
@@ -97,6 +101,7 @@ export async function findDispute(tx: Tx, tenantId: string, disputeId: number): 
     signature: row.challenger_signature,
     candidateId: row.candidate_id,
     sourceMessageId: row.source_message_id,
+    saidAt: row.said_at.getTime(),
   };
 }
 
@@ -106,7 +111,7 @@ export type DisputeResolution = {
   readonly reason: string | null;
 };
 
-/** Settles a dispute as of a revision. One that was opened in this very revision can't be: ranges hold at least one. */
+/** Settles a dispute as of a revision; where the challenger won, those of the same message against other versions of the fact with it. One that was opened in this very revision can't be: ranges hold at least one. */
 export async function resolveDispute(
   tx: Tx,
   disputeId: number,
@@ -115,8 +120,9 @@ export async function resolveDispute(
   revision: number,
 ): Promise<void> {
   await tx.query(
-    `UPDATE knowledge.disputes SET resolution = $2, resolved_by = $3, resolution_reason = $4, resolved_at = $5,
-       revisions = int8range(lower(revisions), $6) WHERE dispute_id = $1 AND resolution IS NULL`,
+    `UPDATE knowledge.disputes d SET resolution = $2, resolved_by = $3, resolution_reason = $4, resolved_at = $5, revisions = int8range(lower(d.revisions), $6)
+     FROM knowledge.disputes one WHERE one.dispute_id = $1 AND d.resolution IS NULL AND (d.dispute_id = $1 OR $2 = 'challenger' AND d.tenant_id = one.tenant_id
+       AND d.knowledge_id = one.knowledge_id AND d.challenger_signature = one.challenger_signature AND d.source_message_id = one.source_message_id)`,
     [disputeId, resolution, by, reason, at, revision],
   );
 }

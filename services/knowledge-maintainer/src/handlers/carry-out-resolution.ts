@@ -56,6 +56,13 @@ function retractIncumbent(
   );
 }
 
+function overBefore({ disputeId }: StoredDispute): AppError {
+  return new AppError(
+    'FACT_CONFLICT',
+    `what contradicts it in dispute ${disputeId} was over before anybody said it, so nothing of it is left to believe: keep the incumbent, and state it with both its dates where it held`,
+  );
+}
+
 /** A challenger that won rests on what it said it rests on. */
 export function toDerivations(
   tenantId: string,
@@ -92,11 +99,12 @@ function toPeriods(dispute: StoredDispute, state: FactState, requestId: string, 
     }));
   }
   const candidate = Candidate.parse(dispute.challenger);
-  const saidAt = Date.parse(dispute.openedAt);
+  const { saidAt } = dispute;
   const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
   const stated = { from: time(candidate.validFrom), until: time(candidate.validUntil) };
   const believed = state.believed.map(({ valid, body }) => ({ valid, sourceTime: body.sourceTime }));
-  const valid = placePeriod(believed, stated, saidAt) ?? { from: saidAt, until: Number.POSITIVE_INFINITY };
+  const valid = placePeriod(believed, stated, saidAt);
+  if (valid === undefined) throw overBefore(dispute);
   const body = toCandidateBody(
     { ...candidate, sourceType: 'human_confirmed' },
     {

@@ -33,7 +33,7 @@ export async function importFacts(database: Database, call: ImportCall): Promise
     await auditImport(tx, call, outcomes, written.at, written.last);
     await insertDisputes(
       tx,
-      disputed.map((item) => toDispute(call, item)),
+      disputed.flatMap((item) => toDisputes(call, item)),
       written.last,
     );
     await cascade(tx, draft, [], written);
@@ -68,18 +68,18 @@ async function auditImport(
   await insertAudit(tx, entries, at, revision);
 }
 
-function toDispute(call: ImportCall, { knowledgeId, versions, reason }: ImportOutcome) {
+/** One for each version that it contradicts: whoever decides may keep one of them and take back another. */
+function toDisputes(call: ImportCall, { knowledgeId, versions, reason }: ImportOutcome) {
   const challenger = call.data.facts.find((fact) => fact.knowledgeId === knowledgeId);
-  return {
+  const challengerSignature = sha256(canonicalJson(challenger));
+  return versions.map((incumbentVersion) => ({
     tenantId: call.tenantId,
-    ...{ knowledgeId, challenger, reason },
-    incumbentVersion: versions[0] ?? 0,
+    ...{ knowledgeId, incumbentVersion, challenger, challengerSignature, reason },
     candidateId: null,
-    challengerSignature: sha256(canonicalJson(challenger)),
     incumbentScore: null,
     challengerScore: null,
     sourceMessageId: call.requestId,
-  };
+  }));
 }
 
 /** One event for each version that now says something new; nothing for what was known already. */
