@@ -1,4 +1,5 @@
-import { startTestBroker, until } from '@cleanslate/bus/testing';
+import { applyTopology } from '@cleanslate/bus';
+import { startTestBroker, TEST_ROLES, until } from '@cleanslate/bus/testing';
 import { AppError } from '@cleanslate/contracts';
 import { startNatsServer } from '@cleanslate/infra';
 import { expect, test } from 'vitest';
@@ -188,4 +189,16 @@ test('what one executor needs is away: the others work on, its own attempts are 
     await sleep(100);
     return scheduler.reports.filter(({ data }) => data.outcome === 'succeeded').length > 4;
   }, 'the probe got through, and others after it');
+});
+
+test('a stream that takes no reports, whatever else works: not ready until it does, and the report is kept', async () => {
+  await using broker = await start();
+  await using kit = await startTestWorker(broker, [testExecutor(async () => ({}))]);
+  const { scheduler, worker } = kit;
+  await broker.admin.raw.request('$JS.API.STREAM.DELETE.REPORTS');
+  await scheduler.ring('analyzer', scheduler.attempt());
+  await until(() => worker.checks()['reports']?.() !== undefined, 'not ready', 30_000);
+  expect(worker.checks()['reports']?.()).toMatch(/^the stream REPORTS takes nothing for \d+ s$/);
+  await applyTopology(broker.admin, { roles: TEST_ROLES });
+  await until(() => worker.checks()['reports']?.() === undefined, 'ready again', 30_000);
 });

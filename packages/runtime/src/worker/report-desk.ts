@@ -20,13 +20,30 @@ const AGAIN = { firstMs: 500, maxMs: 10_000 };
 export class ReportDesk {
   readonly #options: ReportDeskOptions;
   readonly #giveUp = new AbortController();
+  /** Since when each report is on its way, the oldest first. */
+  readonly #storing = new Map<Claim, number>();
 
   constructor(options: ReportDeskOptions) {
     this.#options = options;
   }
 
+  /** How long the oldest report has been waiting for its PubAck. Milliseconds; 0 where none waits. */
+  get waitingMs(): number {
+    const [oldest] = this.#storing.values();
+    return oldest === undefined ? 0 : performance.now() - oldest;
+  }
+
   /** Resolves to the stored bytes once the PubAck came; to undefined when `giveUp` ended it. Never rejects. */
   async store(claim: Claim, report: StepReport): Promise<Uint8Array | undefined> {
+    this.#storing.set(claim, performance.now());
+    try {
+      return await this.#store(claim, report);
+    } finally {
+      this.#storing.delete(claim);
+    }
+  }
+
+  async #store(claim: Claim, report: StepReport): Promise<Uint8Array | undefined> {
     const { bus, source, logger } = this.#options;
     let body = encodeReport(claim.fence, source, report);
     if (body.length > bus.maxPayload - 4 * 1024) body = encodeReport(claim.fence, source, tooLarge(body.length));

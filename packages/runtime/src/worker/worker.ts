@@ -165,6 +165,12 @@ export class Worker {
         const silent = this.#heartbeat.silentMs;
         return silent < SILENT_MS ? undefined : `no heartbeat answered for ${Math.round(silent / 1_000)} s`;
       },
+      reports: () => {
+        const waiting = this.#reports.waitingMs;
+        return waiting < SILENT_MS
+          ? undefined
+          : `the stream REPORTS takes nothing for ${Math.round(waiting / 1_000)} s`;
+      },
     };
   }
 
