@@ -17,8 +17,6 @@ import {
   findEventsAfter,
   findKnownSubmits,
   findReady,
-  insertTasks,
-  keyOf,
   loadForUpdate,
   noteDoorbells,
   numberEvents,
@@ -29,6 +27,7 @@ import {
   setNextLooks,
   type Tx,
   takeRoom,
+  takeTaskSeqs,
   upsertPlan,
   withTransaction,
 } from '@cleanslate/store';
@@ -130,19 +129,16 @@ async function runBatch(database: Database, name: string, count: number): Promis
         [{ kind: 'dispatch', stepId: 'a' }],
       ),
     );
-    const seqs = await insertTasks(
-      tx,
-      begun.map(({ state }) => state.task),
-    );
+    const seqs = await takeTaskSeqs(tx, begun.length);
     await takeRoom(tx, [line]);
     await saveChanges(
       tx,
       toChanges(
-        begun.map((decided) => ({ before: null, taskSeq: seqs.get(keyOf(decided.state.task)) ?? 0, decided })),
+        begun.map((decided, i) => ({ before: null, taskSeq: seqs[i] ?? 0, decided })),
         now,
       ),
     );
-    return [...seqs.values()];
+    return seqs;
   });
   await commit((tx) =>
     noteDoorbells(

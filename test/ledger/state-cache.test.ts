@@ -9,7 +9,6 @@ import {
 } from '@cleanslate/domain';
 import {
   type Changes,
-  insertTasks,
   keyOf,
   loadForUpdate,
   PlanCache,
@@ -17,6 +16,7 @@ import {
   type StoredAggregate,
   saveChanges,
   type Tx,
+  takeTaskSeqs,
   upsertPlan,
 } from '@cleanslate/store';
 import fc from 'fast-check';
@@ -83,7 +83,7 @@ async function startStory() {
     const pin = { validAt: new Date(now).toISOString(), revision: 0 };
     const submission = { ...key, submitId: 's', bodyHash: 'h', planHash, plan, pin, traceparent: null };
     const decided = accept(EPOCH, { ...submission, submit: { workflow: plan.workflow, input: {} } }, now, OPTIONS);
-    const taskSeq = (await insertTasks(tx, [decided.state.task])).get(keyOf(key)) ?? 0;
+    const [taskSeq = 0] = await takeTaskSeqs(tx, 1);
     const changes = toChanges(null, taskSeq, decided, now);
     return { changes, saved: await saveChanges(tx, changes) };
   });

@@ -53,6 +53,22 @@ test('rows begin as pending, but for steps that a fork copied', async () => {
   await insert('c', 'completed', 'old');
 });
 
+test.each([
+  ['pending', true],
+  ['executing', true],
+  ['awaiting_validation', false],
+  ['completed', false],
+  ['failed', false],
+])('a task that is inserted as %s is taken: %s', async (state, taken) => {
+  const inserted = database.sql(
+    `INSERT INTO ledger.tasks (tenant_id, task_id, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input, pin_valid_at, pin_revision, deadline, deadline_ms, created_at, updated_at)
+     VALUES ('acme', $1::text, 'h', 's', 'w', 'p', $1::text, 1, 1, 1, '{}', now(), 0, now(), 1, now(), now())`,
+    [state],
+  );
+  if (taken) await inserted;
+  else await expect(inserted).rejects.toMatchObject({ code: 'CS001' });
+});
+
 test('a step goes from pending to completed in one move only with a new claim', async () => {
   const complete = (set: string) =>
     database.sql(`UPDATE ledger.steps SET state = 'completed', ${set} WHERE step_id = 's'`);

@@ -96,7 +96,7 @@ export {
 export { findKnown, type RestoreReport, restoreLedger } from './restore.ts';
 export { type Forgotten, forgetFinished } from './retention.ts';
 export { keyOf, type StoredAggregate, type TaskKey, toPriorityNumber } from './rows.ts';
-export { type Changes, insertTasks, type Refusal, saveChanges } from './save.ts';
+export { type Changes, type Refusal, saveChanges, takeTaskSeqs } from './save.ts';
 export {
   type DueSchedule,
   deleteSchedule,

@@ -139,7 +139,7 @@ export function fromStepRow(row: StepRow): Step {
 }
 
 /** As `json_to_recordset` reads it; keys are the columns' names. */
-export function toTaskRecord(taskSeq: number | null, task: Task): Record<string, unknown> {
+export function toTaskRecord(taskSeq: number, task: Task): Record<string, unknown> {
   return {
     task_seq: taskSeq,
     tenant_id: task.tenantId,

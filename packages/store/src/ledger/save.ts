@@ -1,4 +1,5 @@
-import type { Task, TransitionRecord } from '@cleanslate/domain/ledger';
+import type { TaskState } from '@cleanslate/contracts';
+import type { TransitionRecord } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
 import { type EventText, insertEvents, type NumberedEvent } from './events.ts';
@@ -9,7 +10,7 @@ import { saveSteps } from './save-steps.ts';
 
 /** What a batch changes, collected while it is decided and written with a handful of statements. */
 export type Changes = {
-  /** Tasks as loaded and as they are now; `before` null for a new one (its `taskSeq` comes from `insertTasks`). */
+  /** Tasks as loaded and as they are now; `before` null for a new one (its `taskSeq` comes from `takeTaskSeqs`). */
   readonly aggregates: readonly { readonly before: StoredAggregate | null; readonly after: StoredAggregate }[];
   readonly transitions: readonly (TransitionRecord & {
     readonly taskSeq: number;
@@ -31,23 +32,40 @@ export type Refusal = {
   readonly detail: string;
 };
 
+/** Keys for tasks that a batch is about to add: its other rows name them, and it is decided before anything of it is written. */
+export async function takeTaskSeqs(tx: Tx, count: number): Promise<readonly number[]> {
+  if (count === 0) return [];
+  const { rows } = await tx.query<{ task_seq: number }>(
+    `SELECT nextval('ledger.tasks_task_seq_seq') AS task_seq FROM generate_series(1, $1::int4)`,
+    [count],
+  );
+  return rows.map((row) => row.task_seq);
+}
+
 const TASK_COLUMNS = `task_seq int8, tenant_id text, task_id text, idempotency_key text, body_hash text, submit_id text, workflow text, plan_hash text, state text,
   priority int2, round int4, round_base int4, input json, result json, error json, pin_valid_at timestamptz, pin_revision int8, deadline timestamptz, deadline_ms int8,
-  traceparent text, forked_from text, created_at timestamptz, updated_at timestamptz`;
+  traceparent text, failing json, gate json, gate_expires_at timestamptz, forked_from text, created_at timestamptz, updated_at timestamptz`;
+const TASK_NAMES = TASK_COLUMNS.split(',').map((column) => column.trim().split(' ')[0]);
 
-/** New tasks; a row whose task id or key exists already (committed by another scheduler meanwhile) is left out of the result. */
-export async function insertTasks(tx: Tx, tasks: readonly Task[]): Promise<ReadonlyMap<string, number>> {
-  if (tasks.length === 0) return new Map();
-  const { rows } = await tx.query<{ task_seq: number; tenant_id: string; task_id: string }>(
-    `INSERT INTO ledger.tasks (tenant_id, task_id, idempotency_key, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input, result, error,
-       pin_valid_at, pin_revision, deadline, deadline_ms, traceparent, forked_from, created_at, updated_at)
-     SELECT tenant_id, task_id, idempotency_key, body_hash, submit_id, workflow, plan_hash, 'pending', priority, round, round_base, input, result, error,
-       pin_valid_at, pin_revision, deadline, deadline_ms, traceparent, forked_from, created_at, updated_at
-     FROM json_to_recordset($1) AS t(${TASK_COLUMNS})
-     ON CONFLICT DO NOTHING RETURNING task_seq, tenant_id, task_id`,
-    [JSON.stringify(tasks.map((task) => toTaskRecord(null, task)))],
+/**
+ * New tasks, as their batch leaves them: one that has started is inserted as executing (docs/decisions/0052), one that went farther as pending, and moved like any other.
+ * Where another scheduler committed a task id or key of theirs meanwhile it fails as serialization does: tried again, the batch finds that task.
+ */
+async function insertTasks(tx: Tx, changed: Changes['aggregates']): Promise<void> {
+  const added = changed.filter(({ before }) => before === null).map(({ after }) => after);
+  if (added.length === 0) return;
+  const rows = added.map((after) => ({ ...toTaskRecord(after.taskSeq, after.state.task), state: firstState(after) }));
+  await tx.query(
+    `WITH added AS (
+       INSERT INTO ledger.tasks (${TASK_NAMES.join(', ')}) OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset($1) AS t(${TASK_COLUMNS}) ON CONFLICT DO NOTHING RETURNING 1
+     )
+     SELECT ledger.lose_race() WHERE (SELECT count(*) FROM added) < $2::int8`,
+    [JSON.stringify(rows), rows.length],
   );
-  return new Map(rows.map((row) => [`${row.tenant_id}/${row.task_id}`, row.task_seq]));
+}
+
+function firstState({ state: { task } }: StoredAggregate): TaskState {
+  return task.state === 'executing' ? 'executing' : 'pending';
 }
 
 export type Saved = {
@@ -60,6 +78,7 @@ export type Saved = {
 /** Writes a decided batch; the statements share one round trip. */
 export async function saveChanges(tx: Tx, changes: Changes): Promise<Saved> {
   // Sent first, so they are done first.
+  const added = insertTasks(tx, changes.aggregates);
   const hops = writeHops(tx, changes.transitions);
   const [events, xid] = await Promise.all([
     insertEvents(tx, changes.events),
@@ -68,6 +87,7 @@ export async function saveChanges(tx: Tx, changes: Changes): Promise<Saved> {
     saveSteps(tx, changes.aggregates),
     insertTransitions(tx, changes),
     insertRefusals(tx, changes.refusals),
+    added,
     hops,
   ]);
   return { events, xid };
@@ -79,9 +99,8 @@ async function readXid(tx: Tx): Promise<string> {
 }
 
 async function updateTasks(tx: Tx, changed: Changes['aggregates']): Promise<void> {
-  // A new task was inserted as pending; its first step may have been dispatched in the same batch.
   const updated = changed.filter(({ before, after }) =>
-    before === null ? after.state.task.state !== 'pending' : before.state.task !== after.state.task,
+    before === null ? after.state.task.state !== firstState(after) : before.state.task !== after.state.task,
   );
   if (updated.length === 0) return;
   await tx.query(

@@ -24,7 +24,7 @@ import {
 import { admitReady } from './admit-ready.ts';
 import { applyControl, applyFork } from './apply-controls.ts';
 import { applyReplay, findReplayedTask } from './apply-replays.ts';
-import { answerKnown, answerRefused, insertAccepted, planSubmits, type SubmitPlan } from './apply-submits.ts';
+import { answerKnown, answerRefused, beginAccepted, planSubmits, type SubmitPlan } from './apply-submits.ts';
 import { Batch, type DueDoorbell } from './batch.ts';
 import { fireSchedules } from './fire-schedules.ts';
 import { type Foreseen, foreseeRoom } from './foresee-room.ts';
@@ -116,7 +116,7 @@ async function applyIn(tx: Tx, context: LedgerContext, asked: readonly LedgerIte
     if (turn.isFirst) foreseen = await foreseeRoom(tx, context.states, items);
   };
   const [accepted, loaded] = await Promise.all([
-    insertAccepted(
+    beginAccepted(
       tx,
       epoch,
       submits.filter((plan) => plan.kind === 'new').map((plan) => plan.item),

@@ -12,12 +12,11 @@ import {
   findIdleTenants,
   findOpenLetters,
   findReply,
-  insertTasks,
-  keyOf,
   markReplayed,
   readKnowledgeRevision,
   saveReply,
   type Tx,
+  takeTaskSeqs,
 } from '@cleanslate/store/ledger';
 import { z } from 'zod';
 import type { Batch } from './batch.ts';
@@ -108,9 +107,9 @@ export async function applyFork(tx: Tx, batch: Batch, item: ForkItem): Promise<L
       batch.now,
       batch.options,
     );
-    const sequence = (await insertTasks(tx, [decided.state.task])).get(keyOf(key));
-    if (sequence === undefined) throw new AppError('IDEMPOTENCY_CONFLICT', `task "${item.newTaskId}" exists already`);
-    batch.begin(key, sequence, decided);
+    if (forked !== undefined) throw new AppError('IDEMPOTENCY_CONFLICT', `task "${item.newTaskId}" exists already`);
+    const [taskSeq = Number.NaN] = await takeTaskSeqs(tx, 1);
+    batch.begin(key, taskSeq, decided);
     await saveReply(tx, item.tenantId, item.requestId, { verb: 'fork', taskId: item.taskId });
     return { state: decided.state, now: batch.now, refused: null };
   } catch (error) {

@@ -1,24 +1,17 @@
 import { AppError, type ErrorBody, type Pin } from '@cleanslate/contracts';
-import {
-  accept,
-  type MachineOptions,
-  type Task,
-  toDuplicateAccepted,
-  toKeyedRequest,
-  toRefused,
-} from '@cleanslate/domain/ledger';
+import { accept, type MachineOptions, toDuplicateAccepted, toKeyedRequest, toRefused } from '@cleanslate/domain/ledger';
 import type { Span, Tracer } from '@cleanslate/runtime/service';
 import {
   findIdleTenants,
   findKnownSubmits,
   findSubmitKeys,
-  insertTasks,
   type KnownSubmit,
   keyOf,
   putObjects,
   type readKnowledgeRevision,
   type TaskKey,
   type Tx,
+  takeTaskSeqs,
   upsertPlan,
 } from '@cleanslate/store/ledger';
 import type { Batch } from './batch.ts';
@@ -81,8 +74,8 @@ type Accepted = {
   readonly span: Span;
 };
 
-/** Inserts the new tasks of a batch. Throws where another scheduler committed one of them meanwhile: the whole batch is then tried again. */
-export async function insertAccepted(
+/** Begins the new tasks of a batch, with what their rows will refer to: those are written with the batch. */
+export async function beginAccepted(
   tx: Tx,
   epoch: number,
   items: readonly SubmitItem[],
@@ -91,47 +84,27 @@ export async function insertAccepted(
 ): Promise<readonly Accepted[]> {
   if (items.length === 0) return [];
   const plans = new Map(items.map((item) => [item.planHash, item]));
-  const accepted = items.map((item) => {
-    const span = startAccepting(tracer, item);
-    // Everything the task causes continues this span.
-    const traceparent = span.traceparent ?? null;
-    return {
-      item,
-      span,
-      decided: accept(epoch, { ...item, traceparent, pin: pinOf(item, revision, nowMs) }, nowMs, options),
-    };
-  });
-  // One round trip, done in this order.
-  const needs = [
+  const [taskSeqs] = await Promise.all([
+    takeTaskSeqs(tx, items.length),
     ...[...plans.values()].map((item) => upsertPlan(tx, item.planHash, item.submit.workflow, item.plan)),
     putObjects(
       tx,
       items.flatMap((item) => item.objects),
     ),
-  ];
-  const [sequences] = await Promise.all([
-    insertTasks(
-      tx,
-      accepted.map(({ decided }): Task => decided.state.task),
-    ),
-    ...needs,
   ]);
-  return accepted.map(({ item, decided, span }) => {
-    const taskSeq = sequences.get(keyOf(item));
-    if (taskSeq === undefined)
-      throw new LostRaceError(`task ${keyOf(item)} was committed by another scheduler at the same moment`);
-    return { item, decided, taskSeq, span };
+  return items.map((item, i) => {
+    const span = startAccepting(tracer, item);
+    // Everything the task causes continues this span.
+    const traceparent = span.traceparent ?? null;
+    const pin = pinOf(item, revision, nowMs);
+    const decided = accept(epoch, { ...item, traceparent, pin }, nowMs, options);
+    return { item, taskSeq: taskSeqs[i] ?? Number.NaN, decided, span };
   });
 }
 
 function startAccepting(tracer: Tracer, { tenantId, taskId, submit, traceparent }: SubmitItem): Span {
   const attributes = { 'slate.tenant': tenantId, 'slate.task': taskId, 'slate.workflow': submit.workflow };
   return tracer.start('accept', { parent: traceparent, kind: 'consumer', attributes });
-}
-
-/** Tried again like a serialization failure, and for the same reason. */
-class LostRaceError extends Error {
-  readonly code = '40001';
 }
 
 export function answerKnown(batch: Batch, plan: Extract<SubmitPlan, { kind: 'known' }>): LedgerResult {
