@@ -15,15 +15,20 @@ const REQUEST_DAYS = 7;
  * task that is left is younger than its last use.
  */
 export async function forgetFinished(tx: Tx, defaultDays: number, limit: number): Promise<Forgotten> {
-  const tasks = await tx.query<{ tenant_id: string; task_id: string }>(
-    `DELETE FROM ledger.tasks WHERE task_seq IN (
-       SELECT t.task_seq FROM ledger.tasks t JOIN ledger.tenants n USING (tenant_id)
-       WHERE t.state IN ('completed', 'failed') AND t.updated_at < now() - make_interval(days => coalesce(n.retain_days, $1))
-         AND NOT EXISTS (SELECT FROM ledger.dead_letters d WHERE d.tenant_id = t.tenant_id AND d.task_id = t.task_id AND d.status NOT IN ('closed', 'discarded'))
-       ORDER BY t.updated_at LIMIT $2 FOR UPDATE OF t SKIP LOCKED)
+  const [tasks, lastOld] = await Promise.all([
+    tx.query<{ tenant_id: string; task_id: string }>(
+      `DELETE FROM ledger.tasks WHERE task_seq IN (
+       SELECT old.task_seq FROM ledger.tenants n CROSS JOIN LATERAL (SELECT now() - make_interval(days => coalesce(n.retain_days, $1)) AS at) until CROSS JOIN LATERAL (
+         SELECT t.task_seq FROM ledger.tasks t
+         WHERE t.tenant_id = n.tenant_id AND t.created_at < until.at AND t.updated_at < until.at AND t.state IN ('completed', 'failed')
+           AND NOT EXISTS (SELECT FROM ledger.dead_letters d WHERE d.tenant_id = t.tenant_id AND d.task_id = t.task_id AND d.status NOT IN ('closed', 'discarded'))
+         ORDER BY t.created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) old LIMIT $2)
      RETURNING tenant_id, task_id`,
-    [defaultDays, limit],
-  );
+      [defaultDays, limit],
+    ),
+    findLastOld(tx, defaultDays),
+  ]);
   const keys = [tasks.rows.map((row) => row.tenant_id), tasks.rows.map((row) => row.task_id)];
   const [ofTasks, refused, objects, requests] = await Promise.all([
     tx.query(
@@ -31,10 +36,10 @@ export async function forgetFinished(tx: Tx, defaultDays: number, limit: number)
       keys,
     ),
     tx.query(
-      `DELETE FROM ledger.events WHERE event_id IN (
-         SELECT e.event_id FROM ledger.events e WHERE e.created_at < now() - make_interval(days => $1) AND e.position <= (SELECT position FROM ledger.published)
-           AND NOT EXISTS (SELECT FROM ledger.tasks t WHERE t.tenant_id = e.tenant_id AND t.task_id = e.task_id) ORDER BY e.created_at LIMIT $2)`,
-      [defaultDays, limit],
+      `DELETE FROM ledger.events WHERE position IN (
+         SELECT e.position FROM ledger.events e WHERE e.position <= $3 AND e.created_at < now() - make_interval(days => $1)
+           AND NOT EXISTS (SELECT FROM ledger.tasks t WHERE t.tenant_id = e.tenant_id AND t.task_id = e.task_id) ORDER BY e.position LIMIT $2)`,
+      [defaultDays, limit, lastOld],
     ),
     tx.query(
       `DELETE FROM ledger.objects WHERE (tenant_id, sha256) IN (
@@ -55,4 +60,24 @@ export async function forgetFinished(tx: Tx, defaultDays: number, limit: number)
     objects: objects.rowCount ?? 0,
     requests: requests.rowCount ?? 0,
   };
+}
+
+/**
+ * The position up to which published events are older than `days`, found by halves: positions are given out in the order of commits, so they are in the order of time but for moments.
+ */
+async function findLastOld(tx: Tx, days: number): Promise<number> {
+  const { rows } = await tx.query<{ old: number }>(
+    `WITH RECURSIVE half AS (
+       SELECT 0::int8 AS old, position + 1 AS young FROM ledger.published
+       UNION ALL
+       SELECT CASE WHEN middle.is_old THEN middle.at ELSE half.old END, CASE WHEN middle.is_old THEN half.young ELSE middle.at END
+       FROM half CROSS JOIN LATERAL (
+         SELECT at, coalesce((SELECT e.created_at < now() - make_interval(days => $1) FROM ledger.events e WHERE e.position >= at ORDER BY e.position LIMIT 1), false) AS is_old
+         FROM (SELECT (half.old + half.young) / 2 AS at) m
+       ) middle WHERE half.young - half.old > 1
+     )
+     SELECT max(old)::int8 AS old FROM half`,
+    [days],
+  );
+  return rows[0]?.old ?? 0;
 }
