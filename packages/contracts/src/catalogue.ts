@@ -44,9 +44,13 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   ...ENDPOINTS.map((endpoint) => ({
     subject: `${endpoint.plane}.{tenant}.${endpoint.noun}.${endpoint.verb}`,
     transport: 'request',
-    messages: [endpoint.request, endpoint.reply],
+    get messages() {
+      return [endpoint.request, endpoint.reply];
+    },
   })),
 ];
 
 /** Every message once. */
-export const MESSAGES: readonly MessageDefinition[] = [...new Set(CATALOGUE.flatMap((entry) => entry.messages))];
+export function listMessages(): readonly MessageDefinition[] {
+  return [...new Set(CATALOGUE.flatMap((entry) => entry.messages))];
+}

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { readRecordedMessages } from '../scripts/recorded-messages.ts';
 import { checkJson } from './check-json.ts';
-import { AttemptRef, MESSAGES, typeOf } from './index.ts';
+import { AttemptRef, listMessages, typeOf } from './index.ts';
 
 type Change = (value: unknown, anything: unknown) => unknown;
 
@@ -42,7 +42,7 @@ function expectSame(schema: z.ZodType, value: unknown): void {
 
 const recorded = readRecordedMessages().map(({ name, type, bytes }) => {
   const { data } = JSON.parse(Buffer.from(bytes).toString()) as { data: unknown };
-  return { name, definition: MESSAGES.find((message) => typeOf(message) === type), data };
+  return { name, definition: listMessages().find((message) => typeOf(message) === type), data };
 });
 
 describe.each(recorded.flatMap(({ name, definition, data }) => (definition ? [{ name, definition, data }] : [])))(

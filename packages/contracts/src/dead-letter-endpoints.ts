@@ -10,28 +10,29 @@ const BatchId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
 
 export const DeadLetterList = defineEndpoint(
   { plane: 'qry', noun: 'dlq', verb: 'list', servedBy: 'gateway' },
-  z.strictObject({
-    limit: z.int().min(1).max(500).optional(),
-    before: z.string().max(300).optional(),
-    reason: z.string().max(64).optional(),
-    role: z.string().max(64).optional(),
-    workflow: z.string().max(64).optional(),
-    taskId: TaskId.optional(),
-    status: DeadLetterSummary.shape.status.optional(),
-    /** Last failed at this time or later; before that time. */
-    since: AnyTime.optional(),
-    until: AnyTime.optional(),
-    needsHuman: z.boolean().optional(),
-    batch: BatchId.optional(),
-    outcome: z.enum(['succeeded', 'failed_again']).optional(),
-  }),
-  z.strictObject({ letters: z.array(DeadLetterSummary), next: z.string().nullable() }),
+  () =>
+    z.strictObject({
+      limit: z.int().min(1).max(500).optional(),
+      before: z.string().max(300).optional(),
+      reason: z.string().max(64).optional(),
+      role: z.string().max(64).optional(),
+      workflow: z.string().max(64).optional(),
+      taskId: TaskId.optional(),
+      status: DeadLetterSummary.shape.status.optional(),
+      /** Last failed at this time or later; before that time. */
+      since: AnyTime.optional(),
+      until: AnyTime.optional(),
+      needsHuman: z.boolean().optional(),
+      batch: BatchId.optional(),
+      outcome: z.enum(['succeeded', 'failed_again']).optional(),
+    }),
+  () => z.strictObject({ letters: z.array(DeadLetterSummary), next: z.string().nullable() }),
 );
 
 export const DeadLetterShow = defineEndpoint(
   { plane: 'qry', noun: 'dlq', verb: 'show', servedBy: 'gateway' },
-  z.strictObject({ letterId: LetterId }),
-  DeadLetterView,
+  () => z.strictObject({ letterId: LetterId }),
+  () => DeadLetterView,
 );
 
 /** What a replay is given instead of the original bytes: a step's input, or a message's body (base64). */
@@ -47,22 +48,23 @@ export type LetterEdit = z.infer<typeof LetterEdit>;
  */
 export const DeadLetterReplay = defineEndpoint(
   { plane: 'ctl', noun: 'dlq', verb: 'replay', servedBy: 'scheduler' },
-  z.strictObject({
-    letterId: LetterId,
-    /** Also where it was replayed before. */
-    force: z.boolean().optional(),
-    /** Say what would happen, change nothing. */
-    dryRun: z.boolean().optional(),
-    /** Part of a bulk replay: counted, and refused once the letter needs a person. */
-    batch: BatchId.optional(),
-    edit: LetterEdit.optional(),
-  }),
-  z.strictObject({ letterId: z.string(), taskId: TaskId.nullable(), attempt: z.int().positive().nullable() }),
+  () =>
+    z.strictObject({
+      letterId: LetterId,
+      /** Also where it was replayed before. */
+      force: z.boolean().optional(),
+      /** Say what would happen, change nothing. */
+      dryRun: z.boolean().optional(),
+      /** Part of a bulk replay: counted, and refused once the letter needs a person. */
+      batch: BatchId.optional(),
+      edit: LetterEdit.optional(),
+    }),
+  () => z.strictObject({ letterId: z.string(), taskId: TaskId.nullable(), attempt: z.int().positive().nullable() }),
 );
 
 /** Closes a letter that nobody will replay; it stays in the record with its reason. */
 export const DeadLetterDiscard = defineEndpoint(
   { plane: 'ctl', noun: 'dlq', verb: 'discard', servedBy: 'scheduler' },
-  z.strictObject({ letterId: LetterId, reason: z.string().min(1).max(500) }),
-  z.strictObject({ letterId: z.string(), changed: z.boolean() }),
+  () => z.strictObject({ letterId: LetterId, reason: z.string().min(1).max(500) }),
+  () => z.strictObject({ letterId: z.string(), changed: z.boolean() }),
 );

@@ -28,21 +28,26 @@ const nextPage = z.string().nullable();
 
 export const TaskGet = defineEndpoint(
   { plane: 'qry', noun: 'task', verb: 'get', servedBy: 'gateway' },
-  z.strictObject({ taskId: TaskId }),
-  TaskView,
+  () => z.strictObject({ taskId: TaskId }),
+  () => TaskView,
 );
 
 export const TaskList = defineEndpoint(
   { plane: 'qry', noun: 'task', verb: 'list', servedBy: 'gateway' },
-  z.strictObject({ ...page, state: TaskState.optional(), workflow: WorkflowName.optional() }),
-  z.strictObject({ tasks: z.array(TaskSummary), next: nextPage }),
+  () => z.strictObject({ ...page, state: TaskState.optional(), workflow: WorkflowName.optional() }),
+  () => z.strictObject({ tasks: z.array(TaskSummary), next: nextPage }),
 );
 
 /** Committed events after a cursor, oldest first: how a watcher fills a gap and starts. */
 export const WatchRead = defineEndpoint(
   { plane: 'qry', noun: 'watch', verb: 'read', servedBy: 'gateway' },
-  z.strictObject({ taskId: TaskId.optional(), after: Cursor.optional(), limit: z.int().min(1).max(1_000).optional() }),
-  z.strictObject({ events: z.array(Envelope), cursor: Cursor }),
+  () =>
+    z.strictObject({
+      taskId: TaskId.optional(),
+      after: Cursor.optional(),
+      limit: z.int().min(1).max(1_000).optional(),
+    }),
+  () => z.strictObject({ events: z.array(Envelope), cursor: Cursor }),
 );
 
 const factPin = {
@@ -54,8 +59,8 @@ const factPin = {
 /** The version that holds at the pin (defaults: now, last committed revision). */
 export const FactGet = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'get', servedBy: 'gateway' },
-  z.strictObject({ knowledgeId: KnowledgeId, ...factPin }),
-  z.strictObject({ fact: FactView, revision: z.int().nonnegative() }),
+  () => z.strictObject({ knowledgeId: KnowledgeId, ...factPin }),
+  () => z.strictObject({ fact: FactView, revision: z.int().nonnegative() }),
 );
 
 /**
@@ -64,42 +69,45 @@ export const FactGet = defineEndpoint(
  */
 export const FactHistory = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'history', servedBy: 'gateway' },
-  z.strictObject({ knowledgeId: KnowledgeId, ...factPin }),
-  z.strictObject({ versions: z.array(FactView), revision: z.int().nonnegative() }),
+  () => z.strictObject({ knowledgeId: KnowledgeId, ...factPin }),
+  () => z.strictObject({ versions: z.array(FactView), revision: z.int().nonnegative() }),
 );
 
 /** Every fact that holds at the pin, by knowledge id. */
 export const FactAsOf = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'as-of', servedBy: 'gateway' },
-  z.strictObject({
-    ...factPin,
-    prefix: z.string().max(200).optional(),
-    limit: z.int().min(1).max(1_000).optional(),
-    after: KnowledgeId.optional(),
-  }),
-  z.strictObject({ facts: z.array(FactView), revision: z.int().nonnegative(), next: nextPage }),
+  () =>
+    z.strictObject({
+      ...factPin,
+      prefix: z.string().max(200).optional(),
+      limit: z.int().min(1).max(1_000).optional(),
+      after: KnowledgeId.optional(),
+    }),
+  () => z.strictObject({ facts: z.array(FactView), revision: z.int().nonnegative(), next: nextPage }),
 );
 
 /** Imports statements of people; idempotent by the request's envelope id and by content. All or nothing. */
 export const FactImportSet = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'import', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    sourceRef: z.string().min(1).max(500),
-    sourceType: SourceType,
-    facts: z.array(FactImport).min(1).max(2_000),
-  }),
-  z.strictObject({
-    revision: z.int().nonnegative(),
-    outcomes: z.array(
-      z.strictObject({ knowledgeId: KnowledgeId, outcome: CandidateOutcome, versions: z.array(z.int().positive()) }),
-    ),
-  }),
+  () =>
+    z.strictObject({
+      sourceRef: z.string().min(1).max(500),
+      sourceType: SourceType,
+      facts: z.array(FactImport).min(1).max(2_000),
+    }),
+  () =>
+    z.strictObject({
+      revision: z.int().nonnegative(),
+      outcomes: z.array(
+        z.strictObject({ knowledgeId: KnowledgeId, outcome: CandidateOutcome, versions: z.array(z.int().positive()) }),
+      ),
+    }),
 );
 
 export const TaskCancel = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'cancel', servedBy: 'scheduler' },
-  z.strictObject({ taskId: TaskId, reason: z.string().max(500).optional() }),
-  z.strictObject({ taskId: TaskId, state: TaskState, changed: z.boolean() }),
+  () => z.strictObject({ taskId: TaskId, reason: z.string().max(500).optional() }),
+  () => z.strictObject({ taskId: TaskId, state: TaskState, changed: z.boolean() }),
 );
 
 /** How a person decided on the exact result that `task.get` shows with this hash; `by` is `expiry` where the answer came too late. */
@@ -112,51 +120,52 @@ const gateAnswer = z.strictObject({
 const gateRequest = { taskId: TaskId, sha256: Sha256 };
 export const TaskApprove = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'approve', servedBy: 'scheduler' },
-  z.strictObject(gateRequest),
-  gateAnswer,
+  () => z.strictObject(gateRequest),
+  () => gateAnswer,
 );
 export const TaskReject = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'reject', servedBy: 'scheduler' },
-  z.strictObject({ ...gateRequest, reason: z.string().max(2_000).optional() }),
-  gateAnswer,
+  () => z.strictObject({ ...gateRequest, reason: z.string().max(2_000).optional() }),
+  () => gateAnswer,
 );
 /** Approves another result in place of the one with this hash; recorded as edited by a person. */
 export const TaskEdit = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'edit', servedBy: 'scheduler' },
-  z.strictObject({ ...gateRequest, result: JsonObject }),
-  gateAnswer,
+  () => z.strictObject({ ...gateRequest, result: JsonObject }),
+  () => gateAnswer,
 );
 
 /** failed → pending: task and failed steps together, finished ones keep their results. */
 export const TaskRetry = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'retry', servedBy: 'scheduler' },
-  z.strictObject({ taskId: TaskId, deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional() }),
-  z.strictObject({ taskId: TaskId, state: TaskState, deadline: UtcTime }),
+  () => z.strictObject({ taskId: TaskId, deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional() }),
+  () => z.strictObject({ taskId: TaskId, state: TaskState, deadline: UtcTime }),
 );
 
 /** A new task from an old one: at a step, whose predecessors keep their results, or with another pin. The old one is untouched. */
 export const TaskFork = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'fork', servedBy: 'scheduler' },
-  z.strictObject({
-    taskId: TaskId,
-    at: PlanKey.optional(),
-    validAt: AnyTime.optional(),
-    revision: z.int().nonnegative().optional(),
-    deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional(),
-  }),
-  z.strictObject({ taskId: TaskId, forkedFrom: TaskId, state: TaskState, pin: Pin, deadline: UtcTime }),
+  () =>
+    z.strictObject({
+      taskId: TaskId,
+      at: PlanKey.optional(),
+      validAt: AnyTime.optional(),
+      revision: z.int().nonnegative().optional(),
+      deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional(),
+    }),
+  () => z.strictObject({ taskId: TaskId, forkedFrom: TaskId, state: TaskState, pin: Pin, deadline: UtcTime }),
 );
 
 /** Content-addressed bytes of the ledger (`base64`): documents and large values. Services only. */
 export const ObjectGet = defineEndpoint(
   { plane: 'obj', noun: 'object', verb: 'get', servedBy: 'scheduler' },
-  z.strictObject({ sha256: Sha256 }),
-  z.strictObject({ sha256: Sha256, base64: z.string() }),
+  () => z.strictObject({ sha256: Sha256 }),
+  () => z.strictObject({ sha256: Sha256, base64: z.string() }),
 );
 export const ObjectPut = defineEndpoint(
   { plane: 'obj', noun: 'object', verb: 'put', servedBy: 'scheduler' },
-  z.strictObject({ base64: z.string() }),
-  z.strictObject({ sha256: Sha256, bytes: z.int().positive() }),
+  () => z.strictObject({ base64: z.string() }),
+  () => z.strictObject({ sha256: Sha256, bytes: z.int().positive() }),
 );
 
 export const ENDPOINTS = [

@@ -14,29 +14,31 @@ const page = { limit: z.int().min(1).max(500).optional(), before: z.string().max
  */
 export const FactRedact = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'redact', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    knowledgeId: KnowledgeId,
-    /** This version and those that say the same; default all. */
-    version: z.int().positive().optional(),
-    reason: Reason,
-    by: PersonName,
-    /** Other wordings to be erased from what tasks left behind: a name as it stood in the original, say. */
-    also: z.array(z.string().min(4).max(2_000)).max(20).optional(),
-    /** Only say what would be erased. */
-    dryRun: z.boolean().optional(),
-  }),
-  z.strictObject({
-    /** Null for a dry run. */
-    redactionId: z.int().positive().nullable(),
-    knowledgeId: KnowledgeId,
-    versions: z.array(FactRef),
-    revision: z.int().nonnegative(),
-    /** Candidates, also undecided ones, and disputes that said the same. */
-    candidates: z.int().nonnegative(),
-    disputes: z.int().nonnegative(),
-    /** Other facts that say the same or hold its words; they keep them until they are redacted too. The first 50. */
-    elsewhere: z.array(FactRef),
-  }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      /** This version and those that say the same; default all. */
+      version: z.int().positive().optional(),
+      reason: Reason,
+      by: PersonName,
+      /** Other wordings to be erased from what tasks left behind: a name as it stood in the original, say. */
+      also: z.array(z.string().min(4).max(2_000)).max(20).optional(),
+      /** Only say what would be erased. */
+      dryRun: z.boolean().optional(),
+    }),
+  () =>
+    z.strictObject({
+      /** Null for a dry run. */
+      redactionId: z.int().positive().nullable(),
+      knowledgeId: KnowledgeId,
+      versions: z.array(FactRef),
+      revision: z.int().nonnegative(),
+      /** Candidates, also undecided ones, and disputes that said the same. */
+      candidates: z.int().nonnegative(),
+      disputes: z.int().nonnegative(),
+      /** Other facts that say the same or hold its words; they keep them until they are redacted too. The first 50. */
+      elsewhere: z.array(FactRef),
+    }),
 );
 
 /**
@@ -66,52 +68,56 @@ export type RedactionView = z.infer<typeof RedactionView>;
 /** Redactions, newest first, and how far they are. */
 export const FactRedactions = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'redactions', servedBy: 'gateway' },
-  z.strictObject({ ...page, knowledgeId: KnowledgeId.optional(), open: z.boolean().optional() }),
-  z.strictObject({ redactions: z.array(RedactionView), next: z.string().nullable() }),
+  () => z.strictObject({ ...page, knowledgeId: KnowledgeId.optional(), open: z.boolean().optional() }),
+  () => z.strictObject({ redactions: z.array(RedactionView), next: z.string().nullable() }),
 );
 
 /** Ends the belief in all that one task, or one document, contributed: in one revision. Give exactly one of the two. */
 export const FactRetractSource = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'retract-source', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    taskId: TaskId.optional(),
-    sourceRef: z.string().min(1).max(500).optional(),
-    reason: Reason,
-    /** Also what other sources have said as well. */
-    evenConfirmed: z.boolean().optional(),
-    dryRun: z.boolean().optional(),
-  }),
-  z.strictObject({
-    revision: z.int().nonnegative(),
-    /** Versions that are no longer believed; the first 1,000. */
-    closed: z.array(FactRef),
-    /** Other sources say them too, so they stay; the first 1,000. */
-    kept: z.array(FactRef),
-    facts: z.int().nonnegative(),
-    /** Candidates that will not become facts now, and challengers in open disputes. */
-    candidates: z.int().nonnegative(),
-    disputes: z.int().nonnegative(),
-  }),
+  () =>
+    z.strictObject({
+      taskId: TaskId.optional(),
+      sourceRef: z.string().min(1).max(500).optional(),
+      reason: Reason,
+      /** Also what other sources have said as well. */
+      evenConfirmed: z.boolean().optional(),
+      dryRun: z.boolean().optional(),
+    }),
+  () =>
+    z.strictObject({
+      revision: z.int().nonnegative(),
+      /** Versions that are no longer believed; the first 1,000. */
+      closed: z.array(FactRef),
+      /** Other sources say them too, so they stay; the first 1,000. */
+      kept: z.array(FactRef),
+      facts: z.int().nonnegative(),
+      /** Candidates that will not become facts now, and challengers in open disputes. */
+      candidates: z.int().nonnegative(),
+      disputes: z.int().nonnegative(),
+    }),
 );
 
 /** A person says whether a task's answer was right: the facts that it rests on gain or lose weight, and what was wrong is put up for review. */
 export const TaskFeedback = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'feedback', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    taskId: TaskId,
-    verdict: z.enum(['wrong', 'right']),
-    note: z.string().min(1).max(2_000).optional(),
-    by: PersonName,
-  }),
-  z.strictObject({
-    taskId: TaskId,
-    revision: z.int().nonnegative(),
-    /** False: this person had said the same of this answer already. */
-    counted: z.boolean(),
-    facts: z.array(z.strictObject({ fact: FactRef, weightBefore: z.number(), weight: z.number() })),
-    /** Reviews that are open about them. */
-    reviews: z.array(z.int().positive()),
-  }),
+  () =>
+    z.strictObject({
+      taskId: TaskId,
+      verdict: z.enum(['wrong', 'right']),
+      note: z.string().min(1).max(2_000).optional(),
+      by: PersonName,
+    }),
+  () =>
+    z.strictObject({
+      taskId: TaskId,
+      revision: z.int().nonnegative(),
+      /** False: this person had said the same of this answer already. */
+      counted: z.boolean(),
+      facts: z.array(z.strictObject({ fact: FactRef, weightBefore: z.number(), weight: z.number() })),
+      /** Reviews that are open about them. */
+      reviews: z.array(z.int().positive()),
+    }),
 );
 
 /** A fact version that somebody doubts, with everything that people said of the answers which rest on it. */
@@ -142,26 +148,28 @@ export type ReviewView = z.infer<typeof ReviewView>;
 
 export const FactReviews = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'reviews', servedBy: 'gateway' },
-  z.strictObject({ ...page, knowledgeId: KnowledgeId.optional(), all: z.boolean().optional() }),
-  z.strictObject({ reviews: z.array(ReviewView), next: z.string().nullable() }),
+  () => z.strictObject({ ...page, knowledgeId: KnowledgeId.optional(), all: z.boolean().optional() }),
+  () => z.strictObject({ reviews: z.array(ReviewView), next: z.string().nullable() }),
 );
 
 /** A person has looked: the fact stays. (One that does not is retracted, which ends its review too.) Its weight stays as the feedback left it, or is restored. */
 export const FactReview = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'review', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    reviewId: z.int().positive(),
-    by: PersonName,
-    reason: Reason,
-    /** The feedback so far no longer counts. */
-    restoreWeight: z.boolean().optional(),
-  }),
-  z.strictObject({
-    reviewId: z.int().positive(),
-    fact: FactRef,
-    revision: z.int().nonnegative(),
-    weight: z.number(),
-  }),
+  () =>
+    z.strictObject({
+      reviewId: z.int().positive(),
+      by: PersonName,
+      reason: Reason,
+      /** The feedback so far no longer counts. */
+      restoreWeight: z.boolean().optional(),
+    }),
+  () =>
+    z.strictObject({
+      reviewId: z.int().positive(),
+      fact: FactRef,
+      revision: z.int().nonnegative(),
+      weight: z.number(),
+    }),
 );
 
 /** What was proposed and what became of it: `raw` as it lay on the blackboard, `clean` as the gate let it in (null: it did not). */
@@ -190,10 +198,11 @@ export type KnowledgePair = z.infer<typeof KnowledgePair>;
 /** Pairs in the order in which they were proposed, up to a revision (default: the last). Nothing that was redacted; what identifies people is masked. */
 export const FactPairs = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'pairs', servedBy: 'gateway' },
-  z.strictObject({
-    after: z.string().max(300).optional(),
-    limit: z.int().min(1).max(500).optional(),
-    revision: z.int().nonnegative().optional(),
-  }),
-  z.strictObject({ pairs: z.array(KnowledgePair), revision: z.int().nonnegative(), next: z.string().nullable() }),
+  () =>
+    z.strictObject({
+      after: z.string().max(300).optional(),
+      limit: z.int().min(1).max(500).optional(),
+      revision: z.int().nonnegative().optional(),
+    }),
+  () => z.strictObject({ pairs: z.array(KnowledgePair), revision: z.int().nonnegative(), next: z.string().nullable() }),
 );

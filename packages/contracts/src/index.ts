@@ -1,6 +1,6 @@
 // The public vocabulary, by hand-kept concept files; nothing else of this package is API.
 
-export { CATALOGUE, type CatalogueEntry, MESSAGES } from './catalogue.ts';
+export { CATALOGUE, type CatalogueEntry, listMessages } from './catalogue.ts';
 export {
   DeadLetterDiscard,
   DeadLetterList,

@@ -34,8 +34,8 @@ export type StepDetail = z.infer<typeof StepDetail>;
 
 export const TaskSteps = defineEndpoint(
   { plane: 'qry', noun: 'task', verb: 'steps', servedBy: 'gateway' },
-  z.strictObject({ taskId: TaskId }),
-  z.strictObject({ taskId: TaskId, steps: z.array(StepDetail) }),
+  () => z.strictObject({ taskId: TaskId }),
+  () => z.strictObject({ taskId: TaskId, steps: z.array(StepDetail) }),
 );
 
 /** One change of state, of the task (`stepId` null) or of a step. */
@@ -57,22 +57,25 @@ export type Transition = z.infer<typeof Transition>;
 /** What happened to a task, oldest first: every change of state, what was refused, what was repaired. The newest 1,000 of each. */
 export const TaskStory = defineEndpoint(
   { plane: 'qry', noun: 'task', verb: 'story', servedBy: 'gateway' },
-  z.strictObject({ taskId: TaskId }),
-  z.strictObject({
-    taskId: TaskId,
-    transitions: z.array(Transition),
-    /** Reports, claims and controls that came too late or from the wrong claim: they changed nothing. */
-    refusals: z.array(
-      z.strictObject({
-        at: UtcTime,
-        stepId: StepId.nullable(),
-        attempt: z.int().nullable(),
-        code: z.string(),
-        detail: z.string(),
-      }),
-    ),
-    repairs: z.array(z.strictObject({ at: UtcTime, stepId: StepId.nullable(), what: z.string(), detail: z.string() })),
-  }),
+  () => z.strictObject({ taskId: TaskId }),
+  () =>
+    z.strictObject({
+      taskId: TaskId,
+      transitions: z.array(Transition),
+      /** Reports, claims and controls that came too late or from the wrong claim: they changed nothing. */
+      refusals: z.array(
+        z.strictObject({
+          at: UtcTime,
+          stepId: StepId.nullable(),
+          attempt: z.int().nullable(),
+          code: z.string(),
+          detail: z.string(),
+        }),
+      ),
+      repairs: z.array(
+        z.strictObject({ at: UtcTime, stepId: StepId.nullable(), what: z.string(), detail: z.string() }),
+      ),
+    }),
 );
 
 /** Knowledge proposed on the blackboard, and what became of it. */
@@ -98,13 +101,14 @@ export type CandidateView = z.infer<typeof CandidateView>;
 /** The blackboard, newest first. */
 export const CandidateList = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'candidates', servedBy: 'gateway' },
-  z.strictObject({
-    limit: z.int().min(1).max(500).optional(),
-    before: z.string().max(300).optional(),
-    taskId: TaskId.optional(),
-    state: CandidateView.shape.state.optional(),
-  }),
-  z.strictObject({ candidates: z.array(CandidateView), next: z.string().nullable() }),
+  () =>
+    z.strictObject({
+      limit: z.int().min(1).max(500).optional(),
+      before: z.string().max(300).optional(),
+      taskId: TaskId.optional(),
+      state: CandidateView.shape.state.optional(),
+    }),
+  () => z.strictObject({ candidates: z.array(CandidateView), next: z.string().nullable() }),
 );
 
 /**
@@ -113,28 +117,29 @@ export const CandidateList = defineEndpoint(
  */
 export const FactImpact = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'impact', servedBy: 'gateway' },
-  z.strictObject({ knowledgeId: KnowledgeId, version: z.int().positive().optional() }),
-  z.strictObject({
-    facts: z.array(
-      z.strictObject({
-        fact: FactRef,
-        /** What it rests on, of the chain that leads here. */
-        restsOn: FactRef,
-        /** 1: derived from it directly. */
-        distance: z.int().positive(),
-        taskId: TaskId.nullable(),
-        /** It still is: not replaced, nor taken back. */
-        believed: z.boolean(),
-      }),
-    ),
-    tasks: z.array(TaskId),
-    /** There are more than are told, of one of these: the nearest 1,000 are. */
-    more: z.boolean(),
-    /** Answers of tasks, with the version that each names as a ground. */
-    answers: z
-      .array(z.strictObject({ taskId: TaskId, restsOn: FactRef, distance: z.int().positive(), answeredAt: UtcTime }))
-      .optional(),
-    /** Tasks that had it before them and whose answer does not name it; the latest first. */
-    readers: z.array(z.strictObject({ taskId: TaskId, fact: FactRef, stepId: StepId, at: UtcTime })).optional(),
-  }),
+  () => z.strictObject({ knowledgeId: KnowledgeId, version: z.int().positive().optional() }),
+  () =>
+    z.strictObject({
+      facts: z.array(
+        z.strictObject({
+          fact: FactRef,
+          /** What it rests on, of the chain that leads here. */
+          restsOn: FactRef,
+          /** 1: derived from it directly. */
+          distance: z.int().positive(),
+          taskId: TaskId.nullable(),
+          /** It still is: not replaced, nor taken back. */
+          believed: z.boolean(),
+        }),
+      ),
+      tasks: z.array(TaskId),
+      /** There are more than are told, of one of these: the nearest 1,000 are. */
+      more: z.boolean(),
+      /** Answers of tasks, with the version that each names as a ground. */
+      answers: z
+        .array(z.strictObject({ taskId: TaskId, restsOn: FactRef, distance: z.int().positive(), answeredAt: UtcTime }))
+        .optional(),
+      /** Tasks that had it before them and whose answer does not name it; the latest first. */
+      readers: z.array(z.strictObject({ taskId: TaskId, fact: FactRef, stepId: StepId, at: UtcTime })).optional(),
+    }),
 );

@@ -6,25 +6,27 @@ import { AccessLevel, Candidate, FactImport, FactView, KnowledgeType } from './k
 /** Best facts for a question in words, at the pin (defaults: now, last committed revision). The same pin gives the same hits for ever. */
 export const FactSearch = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'search', servedBy: 'gateway' },
-  z.strictObject({
-    query: z.string().min(1).max(8_000),
-    validAt: AnyTime.optional(),
-    revision: z.int().nonnegative().optional(),
-    knownAt: AnyTime.optional(),
-    /** Default 8. */
-    limit: z.int().min(1).max(50).optional(),
-    prefix: z.string().max(200).optional(),
-    knowledgeTypes: z.array(KnowledgeType).min(1).max(20).optional(),
-    accessLevels: z.array(AccessLevel).min(1).max(3).optional(),
-    tags: z.array(z.string().max(60)).min(1).max(20).optional(),
-  }),
-  z.strictObject({
-    hits: z.array(z.strictObject({ fact: FactView, score: z.number() })),
-    revision: z.int().nonnegative(),
-    validAt: UtcTime,
-    /** The space that was searched beside the words; null: words alone. */
-    space: z.string().nullable(),
-  }),
+  () =>
+    z.strictObject({
+      query: z.string().min(1).max(8_000),
+      validAt: AnyTime.optional(),
+      revision: z.int().nonnegative().optional(),
+      knownAt: AnyTime.optional(),
+      /** Default 8. */
+      limit: z.int().min(1).max(50).optional(),
+      prefix: z.string().max(200).optional(),
+      knowledgeTypes: z.array(KnowledgeType).min(1).max(20).optional(),
+      accessLevels: z.array(AccessLevel).min(1).max(3).optional(),
+      tags: z.array(z.string().max(60)).min(1).max(20).optional(),
+    }),
+  () =>
+    z.strictObject({
+      hits: z.array(z.strictObject({ fact: FactView, score: z.number() })),
+      revision: z.int().nonnegative(),
+      validAt: UtcTime,
+      /** The space that was searched beside the words; null: words alone. */
+      space: z.string().nullable(),
+    }),
 );
 
 /** Two statements of one fact between which nobody has decided yet. */
@@ -45,49 +47,54 @@ export type DisputeView = z.infer<typeof DisputeView>;
 
 export const FactDisputes = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'disputes', servedBy: 'gateway' },
-  z.strictObject({
-    knowledgeId: KnowledgeId.optional(),
-    all: z.boolean().optional(),
-    limit: z.int().min(1).max(500).optional(),
-  }),
-  z.strictObject({ disputes: z.array(DisputeView) }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId.optional(),
+      all: z.boolean().optional(),
+      limit: z.int().min(1).max(500).optional(),
+    }),
+  () => z.strictObject({ disputes: z.array(DisputeView) }),
 );
 
 /** A person decides a dispute. What was turned down is not asked about again. */
 export const FactResolve = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'resolve', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    disputeId: z.int().positive(),
-    keep: z.enum(['incumbent', 'challenger', 'neither']),
-    reason: z.string().min(1).max(500).optional(),
-  }),
-  z.strictObject({
-    knowledgeId: KnowledgeId,
-    resolution: z.enum(['incumbent', 'challenger', 'both_wrong']),
-    revision: z.int().nonnegative(),
-    /** Versions that now say what won. */
-    versions: z.array(z.int().positive()),
-  }),
+  () =>
+    z.strictObject({
+      disputeId: z.int().positive(),
+      keep: z.enum(['incumbent', 'challenger', 'neither']),
+      reason: z.string().min(1).max(500).optional(),
+    }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      resolution: z.enum(['incumbent', 'challenger', 'both_wrong']),
+      revision: z.int().nonnegative(),
+      /** Versions that now say what won. */
+      versions: z.array(z.int().positive()),
+    }),
 );
 
 /** Ends the belief in a fact, or in what one version says, for all time or for a period. Earlier revisions still show it. */
 export const FactRetract = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'retract', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    knowledgeId: KnowledgeId,
-    /** Only this version; default all that are believed. */
-    version: z.int().positive().optional(),
-    /** It no longer holds from here on; default: it never did. */
-    from: AnyTime.optional(),
-    until: AnyTime.optional(),
-    reason: z.string().min(1).max(500),
-  }),
-  z.strictObject({
-    knowledgeId: KnowledgeId,
-    revision: z.int().nonnegative(),
-    /** Versions that are no longer believed. */
-    closed: z.array(FactRef),
-    /** Versions that hold what stays true of them. */
-    remaining: z.array(FactRef),
-  }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      /** Only this version; default all that are believed. */
+      version: z.int().positive().optional(),
+      /** It no longer holds from here on; default: it never did. */
+      from: AnyTime.optional(),
+      until: AnyTime.optional(),
+      reason: z.string().min(1).max(500),
+    }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      revision: z.int().nonnegative(),
+      /** Versions that are no longer believed. */
+      closed: z.array(FactRef),
+      /** Versions that hold what stays true of them. */
+      remaining: z.array(FactRef),
+    }),
 );

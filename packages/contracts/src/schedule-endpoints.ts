@@ -52,41 +52,42 @@ const change = z.strictObject({ scheduleId: ScheduleId, changed: z.boolean(), ne
 /** Creates or replaces a schedule. A new rule counts from now; the same rule keeps its next time. */
 export const SchedulePut = defineEndpoint(
   { plane: 'ctl', noun: 'schedule', verb: 'put', servedBy: 'scheduler' },
-  z.strictObject({
-    scheduleId: ScheduleId,
-    ...run,
-    /** IANA name; default `UTC`. */
-    timeZone: z.string().min(1).max(64).optional(),
-    /** Default `skip`. */
-    overlap: OverlapPolicy.optional(),
-    /** Default `once`. */
-    missed: MissedPolicy.optional(),
-    /** Missed runs made up for, and runs that may wait, at most; default 10. */
-    backlog: z.int().min(1).max(1_000).optional(),
-    deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional(),
-    priority: Priority.optional(),
-  }),
-  change,
+  () =>
+    z.strictObject({
+      scheduleId: ScheduleId,
+      ...run,
+      /** IANA name; default `UTC`. */
+      timeZone: z.string().min(1).max(64).optional(),
+      /** Default `skip`. */
+      overlap: OverlapPolicy.optional(),
+      /** Default `once`. */
+      missed: MissedPolicy.optional(),
+      /** Missed runs made up for, and runs that may wait, at most; default 10. */
+      backlog: z.int().min(1).max(1_000).optional(),
+      deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional(),
+      priority: Priority.optional(),
+    }),
+  () => change,
 );
 export const ScheduleDelete = defineEndpoint(
   { plane: 'ctl', noun: 'schedule', verb: 'delete', servedBy: 'scheduler' },
-  one,
-  change,
+  () => one,
+  () => change,
 );
 /** No run starts until it is resumed; what runs already goes on. */
 export const SchedulePause = defineEndpoint(
   { plane: 'ctl', noun: 'schedule', verb: 'pause', servedBy: 'scheduler' },
-  one,
-  change,
+  () => one,
+  () => change,
 );
 /** Counts from now: times that passed in the pause were not missed. */
 export const ScheduleResume = defineEndpoint(
   { plane: 'ctl', noun: 'schedule', verb: 'resume', servedBy: 'scheduler' },
-  one,
-  change,
+  () => one,
+  () => change,
 );
 export const ScheduleList = defineEndpoint(
   { plane: 'qry', noun: 'schedule', verb: 'list', servedBy: 'gateway' },
-  z.strictObject({ limit: z.int().min(1).max(500).optional(), after: ScheduleId.optional() }),
-  z.strictObject({ schedules: z.array(ScheduleView), next: ScheduleId.nullable() }),
+  () => z.strictObject({ limit: z.int().min(1).max(500).optional(), after: ScheduleId.optional() }),
+  () => z.strictObject({ schedules: z.array(ScheduleView), next: ScheduleId.nullable() }),
 );

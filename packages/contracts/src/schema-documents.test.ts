@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRecordedMessages } from '../scripts/recorded-messages.ts';
 import { toSchemaDocuments } from '../scripts/schema-documents.ts';
-import { MESSAGES, schemaUrn, typeOf } from './index.ts';
+import { listMessages, schemaUrn, typeOf } from './index.ts';
 
 type Check = (value: unknown) => boolean;
 type AjvClass = new (options: object) => { compile(schema: object): Check };
@@ -29,7 +29,7 @@ describe('docs/schemas is what the code says today (else: node packages/contract
   });
 });
 
-describe.each(MESSAGES.map((message) => typeOf(message)))('schema of %s', (type) => {
+describe.each(listMessages().map((message) => typeOf(message)))('schema of %s', (type) => {
   const schema = parse(documents.get(`${type}.json`) ?? '{}');
   const check = ajv.compile(schema);
   const recorded = readRecordedMessages().filter((message) => message.type === type);

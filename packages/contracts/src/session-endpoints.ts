@@ -42,8 +42,8 @@ const SessionView = {
  */
 export const SessionRead = defineEndpoint(
   { plane: 'obj', noun: 'session', verb: 'read', servedBy: 'scheduler' },
-  z.strictObject({ sessionId: SessionId, fence: Fence }),
-  z.strictObject({ sessionId: SessionId, ...SessionView }),
+  () => z.strictObject({ sessionId: SessionId, fence: Fence }),
+  () => z.strictObject({ sessionId: SessionId, ...SessionView }),
 );
 
 /**
@@ -52,54 +52,57 @@ export const SessionRead = defineEndpoint(
  */
 export const SessionWrite = defineEndpoint(
   { plane: 'obj', noun: 'session', verb: 'write', servedBy: 'scheduler' },
-  z.strictObject({
-    sessionId: SessionId,
-    fence: Fence,
-    ttlMs: z.int().min(1_000).max(MAX_SESSION_TTL_MS),
-    /** Forget everything first. */
-    reset: z.boolean(),
-    items: z
-      .array(z.strictObject({ key: z.int().positive(), from: SessionSpeaker, text: SessionItem.shape.text }))
-      .max(MAX_SESSION_ITEMS),
-    /** Moves the mark of what was looked through; nothing happens where somebody else moved it. */
-    extracted: z.strictObject({ after: z.int().nonnegative(), through: z.int().positive() }).nullable(),
-  }),
+  () =>
+    z.strictObject({
+      sessionId: SessionId,
+      fence: Fence,
+      ttlMs: z.int().min(1_000).max(MAX_SESSION_TTL_MS),
+      /** Forget everything first. */
+      reset: z.boolean(),
+      items: z
+        .array(z.strictObject({ key: z.int().positive(), from: SessionSpeaker, text: SessionItem.shape.text }))
+        .max(MAX_SESSION_ITEMS),
+      /** Moves the mark of what was looked through; nothing happens where somebody else moved it. */
+      extracted: z.strictObject({ after: z.int().nonnegative(), through: z.int().positive() }).nullable(),
+    }),
   /** `reset`: the session was reset or expired after the task had been accepted. What the task says belongs to the old one, and is not kept. */
-  z.strictObject({ sessionId: SessionId, outcome: z.enum(['kept', 'reset']) }),
+  () => z.strictObject({ sessionId: SessionId, outcome: z.enum(['kept', 'reset']) }),
 );
 
 /** Sessions of a tenant by id. */
 export const SessionList = defineEndpoint(
   { plane: 'qry', noun: 'session', verb: 'list', servedBy: 'gateway' },
-  z.strictObject({ limit: z.int().min(1).max(500).optional(), after: SessionId.optional() }),
-  z.strictObject({
-    sessions: z.array(
-      z.strictObject({
-        sessionId: SessionId,
-        items: z.int().nonnegative(),
-        bytes: z.int().nonnegative(),
-        lastAt: UtcTime.nullable(),
-        expiresAt: UtcTime,
-      }),
-    ),
-    next: SessionId.nullable(),
-  }),
+  () => z.strictObject({ limit: z.int().min(1).max(500).optional(), after: SessionId.optional() }),
+  () =>
+    z.strictObject({
+      sessions: z.array(
+        z.strictObject({
+          sessionId: SessionId,
+          items: z.int().nonnegative(),
+          bytes: z.int().nonnegative(),
+          lastAt: UtcTime.nullable(),
+          expiresAt: UtcTime,
+        }),
+      ),
+      next: SessionId.nullable(),
+    }),
 );
 
 /** All that a session holds, also what no step is shown: `shown` says which. */
 export const SessionShow = defineEndpoint(
   { plane: 'qry', noun: 'session', verb: 'show', servedBy: 'gateway' },
-  z.strictObject({ sessionId: SessionId }),
-  z.strictObject({
-    sessionId: SessionId,
-    ...SessionView,
-    items: z.array(z.strictObject({ ...SessionItem.shape, shown: z.boolean() })).max(MAX_SESSION_ITEMS),
-  }),
+  () => z.strictObject({ sessionId: SessionId }),
+  () =>
+    z.strictObject({
+      sessionId: SessionId,
+      ...SessionView,
+      items: z.array(z.strictObject({ ...SessionItem.shape, shown: z.boolean() })).max(MAX_SESSION_ITEMS),
+    }),
 );
 
 /** Forgets all of a session. Tasks accepted before can't bring anything back. */
 export const SessionReset = defineEndpoint(
   { plane: 'ctl', noun: 'session', verb: 'reset', servedBy: 'scheduler' },
-  z.strictObject({ sessionId: SessionId }),
-  z.strictObject({ sessionId: SessionId, removed: z.int().nonnegative() }),
+  () => z.strictObject({ sessionId: SessionId }),
+  () => z.strictObject({ sessionId: SessionId, removed: z.int().nonnegative() }),
 );

@@ -9,28 +9,30 @@ import { AccessLevel, Assertion, CandidateOutcome, KnowledgeType } from './knowl
  */
 export const FactAdd = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'add', servedBy: 'knowledge-maintainer' },
-  z.strictObject({
-    statement: z.string().min(1).max(20_000),
-    assertion: Assertion.optional(),
-    /** Where one fact among several is meant, or a new one is to have this id. */
-    knowledgeId: NewKnowledgeId.optional(),
-    /** Default `rule` with an assertion, else `other`. */
-    knowledgeType: KnowledgeType.optional(),
-    /** Who says so, or where it stands. Default `person`. */
-    sourceRef: z.string().min(1).max(500).optional(),
-    validFrom: AnyTime.optional(),
-    validUntil: AnyTime.optional(),
-    accessLevel: AccessLevel.optional(),
-    tags: z.array(z.string().max(60)).max(50).optional(),
-  }),
-  z.strictObject({
-    knowledgeId: KnowledgeId,
-    /** The version that now says so. */
-    version: z.int().positive(),
-    outcome: CandidateOutcome,
-    reason: z.string(),
-    revision: z.int().nonnegative(),
-  }),
+  () =>
+    z.strictObject({
+      statement: z.string().min(1).max(20_000),
+      assertion: Assertion.optional(),
+      /** Where one fact among several is meant, or a new one is to have this id. */
+      knowledgeId: NewKnowledgeId.optional(),
+      /** Default `rule` with an assertion, else `other`. */
+      knowledgeType: KnowledgeType.optional(),
+      /** Who says so, or where it stands. Default `person`. */
+      sourceRef: z.string().min(1).max(500).optional(),
+      validFrom: AnyTime.optional(),
+      validUntil: AnyTime.optional(),
+      accessLevel: AccessLevel.optional(),
+      tags: z.array(z.string().max(60)).max(50).optional(),
+    }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      /** The version that now says so. */
+      version: z.int().positive(),
+      outcome: CandidateOutcome,
+      reason: z.string(),
+      revision: z.int().nonnegative(),
+    }),
 );
 
 /** Something that laundering does, or would do. */
@@ -98,25 +100,26 @@ export type LaunderReport = z.infer<typeof LaunderReport>;
 /** Launders a tenant's knowledge now, or says what that would do. */
 export const KnowledgeLaunder = defineEndpoint(
   { plane: 'ctl', noun: 'knowledge', verb: 'launder', servedBy: 'knowledge-maintainer' },
-  z.strictObject({ dryRun: z.boolean().optional() }),
-  LaunderReport,
+  () => z.strictObject({ dryRun: z.boolean().optional() }),
+  () => LaunderReport,
 );
 
 /** Reports of earlier runs, newest first; one by its number. */
 export const KnowledgeReports = defineEndpoint(
   { plane: 'qry', noun: 'knowledge', verb: 'reports', servedBy: 'gateway' },
-  z.strictObject({ reportId: z.int().positive().optional(), limit: z.int().min(1).max(100).optional() }),
-  z.strictObject({ reports: z.array(LaunderReport) }),
+  () => z.strictObject({ reportId: z.int().positive().optional(), limit: z.int().min(1).max(100).optional() }),
+  () => z.strictObject({ reports: z.array(LaunderReport) }),
 );
 
 /** Believes an archived fact again, from the next revision on. */
 export const FactUnarchive = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'unarchive', servedBy: 'knowledge-maintainer' },
-  z.strictObject({ knowledgeId: KnowledgeId }),
-  z.strictObject({
-    knowledgeId: KnowledgeId,
-    revision: z.int().nonnegative(),
-    /** Versions that say it again. */
-    versions: z.array(z.int().positive()),
-  }),
+  () => z.strictObject({ knowledgeId: KnowledgeId }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      revision: z.int().nonnegative(),
+      /** Versions that say it again. */
+      versions: z.array(z.int().positive()),
+    }),
 );

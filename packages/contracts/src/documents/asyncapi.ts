@@ -1,4 +1,4 @@
-import { CATALOGUE, type CatalogueEntry, MESSAGES } from '../catalogue.ts';
+import { CATALOGUE, type CatalogueEntry, listMessages } from '../catalogue.ts';
 import { type MessageDefinition, typeOf } from '../message.ts';
 import { partiesOf } from './parties.ts';
 
@@ -32,7 +32,7 @@ export function toAsyncApi(schemaUrl: (type: string) => string = (type) => `./${
     channels: Object.fromEntries(CATALOGUE.flatMap(toChannels)),
     operations: Object.fromEntries(CATALOGUE.flatMap(toOperations)),
     components: {
-      messages: Object.fromEntries(MESSAGES.map((message) => [typeOf(message), toMessage(message, schemaUrl)])),
+      messages: Object.fromEntries(listMessages().map((message) => [typeOf(message), toMessage(message, schemaUrl)])),
     },
   };
 }
