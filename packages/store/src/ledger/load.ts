@@ -120,8 +120,9 @@ async function lockTasks(tx: Tx, keys: readonly TaskKey[], options: LoadOptions)
   const known = new Map<number, TaskKey>();
   const unknown = new Map<string, TaskKey>();
   for (const key of keys) {
-    const seq = options.cache?.findSeq(keyOf(key));
-    if (seq === undefined) unknown.set(keyOf(key), key);
+    const taskKey = keyOf(key);
+    const seq = options.cache?.findSeq(taskKey);
+    if (seq === undefined) unknown.set(taskKey, key);
     else known.set(seq, key);
   }
   const sought = unknown.size === 0 ? [] : await findSeqs(tx, [...unknown.values()]);

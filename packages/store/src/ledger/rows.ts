@@ -149,23 +149,30 @@ export function toTaskRecord(taskSeq: number, task: Task): Record<string, unknow
     submit_id: task.submitId,
     workflow: task.workflow,
     plan_hash: task.planHash,
-    state: task.state,
     priority: toPriorityNumber(task.priority),
-    round: task.round,
-    round_base: task.roundBase,
     input: task.input,
-    result: task.result ?? null,
-    error: task.error,
     pin_valid_at: task.pin.validAt,
     pin_revision: task.pin.revision,
-    deadline: iso(task.deadline),
     deadline_ms: task.deadlineMs,
     traceparent: task.traceparent,
+    forked_from: task.forkedFrom,
+    created_at: iso(task.createdAt),
+    ...toMutableTask(task),
+  };
+}
+
+/** What changes over a task's life. */
+export function toMutableTask(task: Task): Record<string, unknown> {
+  return {
+    state: task.state,
+    round: task.round,
+    round_base: task.roundBase,
+    result: task.result ?? null,
+    error: task.error,
+    deadline: iso(task.deadline),
     failing: task.failing,
     gate: task.gate,
     gate_expires_at: isGateOpen(task) ? iso(task.gate?.expiresAt ?? null) : null,
-    forked_from: task.forkedFrom,
-    created_at: iso(task.createdAt),
     updated_at: iso(task.updatedAt),
   };
 }
@@ -230,10 +237,15 @@ function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-export type TaskKey = { readonly tenantId: string; readonly taskId: string };
+export type TaskKey = {
+  readonly tenantId: string;
+  readonly taskId: string;
+  /** What `keyOf` says, where it is asked for many times. */
+  readonly taskKey?: string;
+};
 
-export function keyOf(key: TaskKey): string {
-  return `${key.tenantId}/${key.taskId}`;
+export function keyOf({ tenantId, taskId, taskKey }: TaskKey): string {
+  return taskKey ?? `${tenantId}/${taskId}`;
 }
 
 /** An aggregate with the key the tables know it by. */

@@ -4,7 +4,7 @@ import type { Tx } from '../database.ts';
 import { toNumberArray, toTextArray } from './arrays.ts';
 import { type EventText, insertEvents, type NumberedEvent } from './events.ts';
 import { TASK_OF_X } from './one-plan.ts';
-import { type StoredAggregate, toTaskRecord } from './rows.ts';
+import { type StoredAggregate, toMutableTask, toTaskRecord } from './rows.ts';
 import { writeHops } from './save-hops.ts';
 import { saveSteps } from './save-steps.ts';
 
@@ -109,27 +109,8 @@ async function updateTasks(tx: Tx, changed: Changes['aggregates']): Promise<void
      FROM json_to_recordset($1) AS x(task_seq int8, state text, round int4, round_base int4, result json, error json, deadline timestamptz, failing json, gate json,
        gate_expires_at timestamptz, updated_at timestamptz)
      WHERE ${TASK_OF_X}`,
-    [JSON.stringify(updated.map(({ after }) => mutableTask(after)))],
+    [JSON.stringify(updated.map(({ after }) => ({ task_seq: after.taskSeq, ...toMutableTask(after.state.task) })))],
   );
-}
-
-function mutableTask({ taskSeq, state }: StoredAggregate): Record<string, unknown> {
-  const {
-    state: name,
-    round,
-    round_base,
-    result,
-    error,
-    deadline,
-    failing,
-    gate,
-    gate_expires_at,
-    updated_at,
-  } = toTaskRecord(taskSeq, state.task);
-  return {
-    ...{ task_seq: taskSeq, state: name, round, round_base, result, error, deadline },
-    ...{ failing, gate, gate_expires_at, updated_at },
-  };
 }
 
 async function insertTransitions(tx: Tx, { transitions }: Changes): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Fence, Heartbeat, HeartbeatReply } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
+import { toNumberArray, toTextArray } from './arrays.ts';
 import { PHASE, STEP_OF_X } from './one-plan.ts';
 import { BY_TASK_ID } from './submits.ts';
 
@@ -80,12 +81,12 @@ async function extendLeases(
      )
      SELECT n::int4 AS n, coalesce(holds, false) AS holds, coalesce(cancelled, false) AS cancelled FROM known`,
     [
-      fences.map((fence) => fence.tenantId),
-      fences.map((fence) => fence.taskId),
-      fences.map((fence) => fence.stepId),
-      fences.map((fence) => fence.attempt),
-      fences.map((fence) => fence.claimId),
-      fences.map((fence) => fence.epoch),
+      toTextArray(fences.map((fence) => fence.tenantId)),
+      toTextArray(fences.map((fence) => fence.taskId)),
+      toTextArray(fences.map((fence) => fence.stepId)),
+      toNumberArray(fences.map((fence) => fence.attempt)),
+      toTextArray(fences.map((fence) => fence.claimId)),
+      toNumberArray(fences.map((fence) => fence.epoch)),
       epoch,
       leaseMs,
     ],

@@ -11,6 +11,7 @@ import {
   isAppError,
 } from '@cleanslate/contracts';
 import { answerClaim, appliedKey, findStep } from '@cleanslate/domain/ledger';
+import { keyOf } from '@cleanslate/store/ledger';
 import type { InputItem, LedgerResult } from '../ledger/items.ts';
 import type { HandlerContext } from './context.ts';
 import { toFinishedReport } from './refuse-working.ts';
@@ -43,14 +44,19 @@ export function serveClaims(context: HandlerContext): Served {
   }
 
   async function claim(fences: readonly Fence[], worker: string, role: string): Promise<ClaimAnswer[]> {
-    const results = await context.ledger.applyAll(fences.map((fence) => toClaimItem(fence, worker, role)));
+    const results = await context.ledger.applyAll(
+      fences.map((fence) => toClaimItem(fence, keyOf(fence), worker, role)),
+    );
     return fences.map((fence, i) => toAnswer(fence, results[i]));
   }
 
   /** Each claim, and right behind it the report: without the claim it changes nothing. */
   async function finish(finished: ClaimWithReport['finished'], worker: string, role: string): Promise<ClaimAnswer[]> {
     const items: InputItem[] = [];
-    for (const each of finished) items.push(toClaimItem(each.fence, worker, role), toReportItem(each, role));
+    for (const each of finished) {
+      const taskKey = keyOf(each.fence);
+      items.push(toClaimItem(each.fence, taskKey, worker, role), toReportItem(each, taskKey, role));
+    }
     const results = await context.ledger.applyAll(items);
     return finished.map(({ fence }, i) => {
       const claimed = results[2 * i];
@@ -80,18 +86,19 @@ function answerOf({ claimId, ...attempt }: Fence) {
   return { attempt, claimId };
 }
 
-function toClaimItem(fence: Fence, worker: string, role: string): InputItem {
+function toClaimItem(fence: Fence, taskKey: string, worker: string, role: string): InputItem {
   const { tenantId, taskId } = fence;
-  return { kind: 'input', tenantId, taskId, input: { kind: 'claim', fence, worker, role } };
+  return { kind: 'input', tenantId, taskId, taskKey, input: { kind: 'claim', fence, worker, role } };
 }
 
-function toReportItem(finished: ClaimWithReport['finished'][number], role: string): InputItem {
+function toReportItem(finished: ClaimWithReport['finished'][number], taskKey: string, role: string): InputItem {
   const { fence } = finished;
   const { tenantId, taskId } = fence;
   return {
     kind: 'input',
     tenantId,
     taskId,
+    taskKey,
     input: { kind: 'report', fence, report: toFinishedReport(finished), role },
   };
 }

@@ -11,6 +11,7 @@ import {
 } from '@cleanslate/contracts';
 import { appliedKey } from '@cleanslate/domain/ledger';
 import type { Span } from '@cleanslate/runtime/service';
+import { keyOf } from '@cleanslate/store/ledger';
 import type { InputItem } from '../ledger/items.ts';
 import { CONSUMERS, type HandlerContext, handBack, isMessageFault, NEWER_TRIES } from './context.ts';
 import { refuseWorking } from './refuse-working.ts';
@@ -144,6 +145,7 @@ export function readReport(subject: string, body: Uint8Array): InputItem {
     kind: 'input',
     tenantId: tenantid,
     taskId: taskid,
+    taskKey: keyOf(fence),
     input: { kind: 'report', fence, report: envelope.data, role: ids.role },
   };
 }

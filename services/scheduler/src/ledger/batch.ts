@@ -118,10 +118,11 @@ export class Batch {
     this.#events.push({ tenantId, taskId, traceparent, text: JSON.stringify(envelope) });
   }
 
-  refuse(key: TaskKey, error: Pick<ErrorBody, 'code' | 'message'>): void {
+  refuse({ tenantId, taskId }: TaskKey, error: Pick<ErrorBody, 'code' | 'message'>): void {
     this.#refusals.push({
       at: this.now,
-      ...key,
+      tenantId,
+      taskId,
       stepId: null,
       attempt: null,
       claimId: null,

@@ -13,7 +13,7 @@ import {
   TaskSubmit,
   taskIdFromKey,
 } from '@cleanslate/contracts';
-import { type StoredObject, toObject } from '@cleanslate/store/ledger';
+import { keyOf, type StoredObject, toObject } from '@cleanslate/store/ledger';
 import { z } from 'zod';
 import type { SubmitItem } from './items.ts';
 import type { KnownWorkflow, WorkflowRegistry } from './workflow-registry.ts';
@@ -41,10 +41,13 @@ export function readSubmit(raw: RawSubmit, registry: WorkflowRegistry): SubmitIt
   const { input, objects } = readInput(raw.tenantId, workflow, envelope.data.input);
   // Another pin is another question: the same key must not answer it with the old task.
   const { validAt, revision } = envelope.data;
+  const { tenantId } = raw;
+  const taskId = taskIdOf(envelope);
   return {
     kind: 'submit',
-    tenantId: raw.tenantId,
-    taskId: taskIdOf(envelope),
+    tenantId,
+    taskId,
+    taskKey: keyOf({ tenantId, taskId }),
     submitId: envelope.id,
     bodyHash: hash('sha256', canonicalJson({ workflow: workflow.name, input, validAt, revision })),
     planHash: workflow.planHash,
