@@ -28,6 +28,7 @@ export class PulledMessage {
   readonly #bus: Pick<Bus, 'soon'>;
   readonly #message: Msg;
   readonly #onEnd: (what: 'settled' | 'released') => void;
+  #data: Uint8Array | undefined;
   #headers: ReceivedHeaders | undefined;
   #settled = false;
 
@@ -43,8 +44,10 @@ export class PulledMessage {
     return this.#message.subject;
   }
 
+  /** The client makes a view of it for each that asks. */
   get data(): Uint8Array {
-    return this.#message.data;
+    this.#data ??= this.#message.data;
+    return this.#data;
   }
 
   get headers(): ReceivedHeaders {

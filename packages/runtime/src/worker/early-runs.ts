@@ -2,7 +2,7 @@ import type { PulledMessage } from '@cleanslate/bus';
 import type { StepRun } from '@cleanslate/contracts';
 import type { Claim } from './claim.ts';
 import { readCommand } from './doorbell.ts';
-import type { FinishAnswer, FinishDesk } from './finish-desk.ts';
+import type { FinishAnswer, FinishDesk, Succeeded } from './finish-desk.ts';
 import { runStep, type StepResult, type StepRunnerOptions } from './step-runner.ts';
 
 /** Well below the doorbell's ack wait: meanwhile nobody else is given it. */
@@ -39,21 +39,8 @@ export class EarlyRuns {
     return runStep(this.#runner, claim, message, command);
   }
 
-  /**
-   * Hands a quick success in with the question for its claim. Undefined: the claim has to be asked for, and the run goes on. One that takes longer asks for its claim first, as
-   * every other: its lease and its time-out should run.
-   */
-  async finish(
-    claim: Claim,
-    run: EarlyRun,
-  ): Promise<{ readonly result: StepResult; readonly answer: FinishAnswer } | undefined> {
-    const result = await this.#unlessSlow(run);
-    if (result?.report?.outcome !== 'succeeded') return undefined;
-    const answer = await this.#desk.hand(claim, result.report);
-    return answer === undefined || answer === 'unanswered' ? undefined : { result, answer };
-  }
-
-  #unlessSlow(run: EarlyRun): Promise<StepResult | undefined> {
+  /** What it came to; undefined where it takes longer than a quick one: then it asks for its claim first, as every other, for its lease and its time-out should run. */
+  unlessSlow(run: EarlyRun): Promise<StepResult | undefined> {
     const { slow } = this.#runner;
     return new Promise((resolve, reject) => {
       const watched = slow.watch(() => resolve(undefined));
@@ -62,6 +49,11 @@ export class EarlyRuns {
         resolve(result);
       }, reject);
     });
+  }
+
+  /** Hands a quick success in with the question for its claim. Unanswered: the claim has to be asked for. Never rejects. */
+  handIn(claim: Claim, report: Succeeded): Promise<FinishAnswer> {
+    return this.#desk.hand(claim, report);
   }
 }
 

@@ -20,13 +20,13 @@ export type FinishDeskOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-type Succeeded = Extract<StepReport, { outcome: 'succeeded' }>;
+export type Succeeded = Extract<StepReport, { outcome: 'succeeded' }>;
 type Finished = {
   readonly report: ClaimWithReport['finished'][number];
   readonly size: number;
   readonly resolve: (answer: FinishAnswer) => void;
 };
-/** `unanswered`: what became of it is unknown, and asking for the claim finds out. */
+/** `unanswered`: what became of it is unknown or it has to go the long way, and asking for the claim finds out. */
 export type FinishAnswer = Exclude<ClaimAnswer['answer'], 'busy'> | 'unanswered';
 
 const MAX_BATCH = 500;
@@ -61,14 +61,14 @@ export class FinishDesk {
     return performance.now() >= this.#closedUntil;
   }
 
-  /** Undefined where the report has to go the long way. Never rejects. */
-  hand(claim: Claim, { output, usage, candidates }: Succeeded): Promise<FinishAnswer> | undefined {
-    const size = JSON.stringify(output).length;
-    if (candidates.length > 0 || size > MAX_OUTPUT) return undefined;
-    const { promise, resolve } = Promise.withResolvers<FinishAnswer>();
-    this.#waiting.push({ report: { fence: claim.fence, output, usage }, size, resolve });
-    if (this.#waiting.length === 1) this.#options.bus.soon(() => this.#flush());
-    return promise;
+  /** Never rejects. */
+  hand(claim: Claim, { output, usage, candidates }: Succeeded): Promise<FinishAnswer> {
+    return new Promise((resolve) => {
+      const size = JSON.stringify(output).length;
+      if (candidates.length > 0 || size > MAX_OUTPUT) return resolve('unanswered');
+      this.#waiting.push({ report: { fence: claim.fence, output, usage }, size, resolve });
+      if (this.#waiting.length === 1) this.#options.bus.soon(() => this.#flush());
+    });
   }
 
   #flush(): void {

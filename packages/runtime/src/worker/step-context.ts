@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, backoffMs, type Publisher } from '@cleanslate/bus';
 import {
   AppError,
+  type AttemptRef,
   Candidate,
   type Candidate as CandidateValue,
   encodeMessage,
@@ -22,8 +23,8 @@ import type { SessionStore } from '../memory/session-store.ts';
 import { type Claim, toCandidateId, toStopError } from './claim.ts';
 import type { ClaimDesk } from './claim-desk.ts';
 import { type ObjectStore, readDocument } from './objects.ts';
-import type { SlowWatch } from './slow-watch.ts';
-import { type OpenModel, openStepModel } from './step-model.ts';
+import type { SlowWatch, Watched } from './slow-watch.ts';
+import { type OpenModel, openStepModel, type StepModel } from './step-model.ts';
 import { toOutputText } from './step-report.ts';
 
 export type StepServices = {
@@ -40,97 +41,138 @@ export type StepServices = {
   readonly logger: Logger;
 };
 
-export type OpenContext = {
-  readonly context: StepContext;
-  /** Each the id of a proposal, once it is stored: a report must not name one that might get lost. */
-  readonly proposals: readonly Promise<string>[];
-  /** Stores what it said in sessions, once it has succeeded. Undefined: it opened none. */
-  readonly storeSessions: () => Promise<void> | undefined;
-  /** What its calls of the model used. */
-  readonly modelUsage: () => ModelUsage;
-  /** After it the executor's leftovers can do nothing more under this claim. */
-  readonly end: () => void;
-};
-
 const MAX_CANDIDATES = 1_000;
 /** Between two rounds of asking whether a claim still holds. */
 const FENCE_AGAIN = { firstMs: 200, maxMs: 2_000 };
 
-export function makeStepContext(services: StepServices, claim: Claim, command: StepRun, pure: boolean): OpenContext {
-  const { fence } = claim;
-  const { epoch, tenantId, taskId, stepId } = fence;
-  const attempt = { epoch, tenantId, taskId, stepId, attempt: fence.attempt };
-  const proposals: Promise<string>[] = [];
-  let over = false;
-  // Most steps use few of these: each is made when it is asked for.
-  let logger: Logger | undefined;
-  let model: OpenModel | undefined;
-  let sessions: OpenSessions | undefined;
-  const progress = openProgress(services, claim);
-  const stepLogger = () => {
-    logger ??= services.logger.child({
-      ...{ task: taskId, step: stepId, attempt: fence.attempt, tenant: tenantId },
+/** The context of one run, and what its runner has to know of it. Most steps use little of it: each part is made when it is asked for. */
+export class OpenContext {
+  readonly context: StepContext;
+  /** Each the id of a proposal, once it is stored: a report must not name one that might get lost. */
+  readonly proposals: Promise<string>[] = [];
+  readonly #services: StepServices;
+  readonly #claim: Claim;
+  readonly #command: StepRun;
+  readonly #pure: boolean;
+  readonly #attempt: AttemptRef;
+  readonly #slow: Watched;
+  #saidStarted = false;
+  #over = false;
+  #logger: Logger | undefined;
+  #model: OpenModel | undefined;
+  #sessions: OpenSessions | undefined;
+
+  constructor(services: StepServices, claim: Claim, command: StepRun, pure: boolean) {
+    const { epoch, tenantId, taskId, stepId, attempt } = claim.fence;
+    this.#services = services;
+    this.#claim = claim;
+    this.#command = command;
+    this.#pure = pure;
+    this.#attempt = { epoch, tenantId, taskId, stepId, attempt };
+    this.context = this.#toContext();
+    this.#slow = services.slow.watch(() => {
+      this.#saidStarted = true;
+      tellProgress(services, claim, 'started');
     });
-    return logger;
-  };
-  const requireOpen = () => {
-    if (over) throw new AppError('STALE_ATTEMPT', 'the step is over: use its sessions before it returns');
-    if (pure) throw toImpure('session()');
-  };
-  const context: StepContext = {
-    attempt,
-    round: command.round,
-    pin: command.pin,
-    workflow: command.workflow,
-    idempotencyKey: command.idempotencyKey,
-    tenantId,
-    taskId,
-    get signal() {
-      return claim.signal;
-    },
-    deadline: () => claim.remainingMs(),
-    get logger() {
-      return stepLogger();
-    },
-    fence: () => (pure ? Promise.reject(toImpure('fence()')) : checkFence(services.desk, claim)),
-    progress: (message, fraction) => {
-      if (!over) progress.tell('progress', message, fraction);
-    },
-    blackboard: {
-      propose: (candidate) => {
-        if (over) return Promise.reject(new AppError('STALE_ATTEMPT', 'the step is over: propose before it returns'));
-        if (pure) return Promise.reject(toImpure('blackboard.propose()'));
-        const proposal = propose(services, claim, candidate, proposals.length + 1);
-        // Awaited once more before the report; without a handler a forgotten one would end the process.
-        proposal.catch(() => undefined);
-        proposals.push(proposal);
-        return proposal;
-      },
-    },
-    get model() {
-      model ??= openStepModel(services.model, { signal: claim.signal, attempt, pure });
-      return model.model;
-    },
-    context: buildContext,
-    get session() {
-      sessions ??= openStepSessions(services.sessions, {
-        ...{ fence, round: command.round, signal: claim.signal, logger: stepLogger, requireOpen },
-      });
-      return sessions.open;
-    },
-    documents: { read: (ref) => readDocument(services.objects, tenantId, ref, claim.signal) },
-  };
-  const end = () => {
-    over = true;
-    progress.end();
-  };
-  const storeSessions = () =>
-    sessions?.store().catch((error: unknown) => {
-      if (isAppError(error) && error.code === 'STALE_ATTEMPT') claim.stop('lost');
+  }
+
+  /** Of its calls of the model. */
+  get modelUsage(): ModelUsage {
+    return this.#model?.usage() ?? NO_USAGE;
+  }
+
+  /** Stores what it said in sessions, once it has succeeded. Undefined: it opened none. */
+  storeSessions(): Promise<void> | undefined {
+    return this.#sessions?.store().catch((error: unknown) => {
+      if (isAppError(error) && error.code === 'STALE_ATTEMPT') this.#claim.stop('lost');
       throw error;
     });
-  const modelUsage = () => model?.usage() ?? NO_USAGE;
-  return { context, proposals, storeSessions, modelUsage, end };
+  }
+
+  /** After it the executor's leftovers can do nothing more under this claim. */
+  end(): void {
+    this.#over = true;
+    this.#services.slow.forget(this.#slow);
+    if (this.#saidStarted) tellProgress(this.#services, this.#claim, 'ended');
+  }
+
+  /** Its parts are its own properties, so that an executor may take it apart and hand copies on. */
+  #toContext(): StepContext {
+    const open = this;
+    const claim = this.#claim;
+    const { round, pin, workflow, idempotencyKey } = this.#command;
+    const { tenantId, taskId } = this.#attempt;
+    return {
+      attempt: this.#attempt,
+      round,
+      pin,
+      workflow,
+      idempotencyKey,
+      tenantId,
+      taskId,
+      get signal() {
+        return claim.signal;
+      },
+      deadline: () => claim.remainingMs(),
+      get logger() {
+        return open.#openLogger();
+      },
+      fence: () => open.#fence(),
+      progress: (message, fraction) => {
+        if (!open.#over) tellProgress(open.#services, claim, 'progress', message, fraction);
+      },
+      blackboard: { propose: (candidate) => open.#propose(candidate) },
+      get model() {
+        return open.#openModel();
+      },
+      context: buildContext,
+      get session() {
+        return open.#openSessions();
+      },
+      documents: { read: (ref) => readDocument(open.#services.objects, tenantId, ref, claim.signal) },
+    };
+  }
+
+  #openLogger(): Logger {
+    const { taskId, stepId, attempt, tenantId } = this.#attempt;
+    this.#logger ??= this.#services.logger.child({ task: taskId, step: stepId, attempt, tenant: tenantId });
+    return this.#logger;
+  }
+
+  #openModel(): StepModel {
+    this.#model ??= openStepModel(this.#services.model, {
+      ...{ signal: this.#claim.signal, attempt: this.#attempt, pure: this.#pure },
+    });
+    return this.#model.model;
+  }
+
+  #openSessions(): StepContext['session'] {
+    this.#sessions ??= openStepSessions(this.#services.sessions, {
+      ...{ fence: this.#claim.fence, round: this.#command.round, signal: this.#claim.signal },
+      logger: () => this.#openLogger(),
+      requireOpen: () => {
+        if (this.#over) throw new AppError('STALE_ATTEMPT', 'the step is over: use its sessions before it returns');
+        if (this.#pure) throw toImpure('session()');
+      },
+    });
+    return this.#sessions.open;
+  }
+
+  #fence(): Promise<void> {
+    return this.#pure ? Promise.reject(toImpure('fence()')) : checkFence(this.#services.desk, this.#claim);
+  }
+
+  #propose(candidate: CandidateValue): Promise<string> {
+    if (this.#over) {
+      return Promise.reject(new AppError('STALE_ATTEMPT', 'the step is over: propose before it returns'));
+    }
+    if (this.#pure) return Promise.reject(toImpure('blackboard.propose()'));
+    const proposal = propose(this.#services, this.#claim, candidate, this.proposals.length + 1);
+    // Awaited once more before the report; without a handler a forgotten one would end the process.
+    proposal.catch(() => undefined);
+    this.proposals.push(proposal);
+    return proposal;
+  }
 }
 
 /** It may run before its claim is granted, and beside another: what it did would not be undone. */
@@ -181,32 +223,26 @@ async function propose(services: StepServices, claim: Claim, candidate: Candidat
   return candidateId;
 }
 
-function openProgress(services: StepServices, claim: Claim) {
-  const { fence } = claim;
-  let started = false;
-  const tell = (kind: 'started' | 'progress' | 'ended', message?: string, fraction?: number) => {
-    const now = new Date().toISOString();
-    const id = `${fence.claimId}:${now}`;
-    const attributes = { id, source: services.source, time: now, tenantid: fence.tenantId, taskid: fence.taskId };
-    const data = {
-      ...{ kind, role: services.role, at: now },
-      ...(message === undefined ? {} : { message: toStorableText(message.replaceAll('\0', ' '), 500) }),
-      ...(fraction === undefined || Number.isNaN(fraction) ? {} : { fraction: Math.min(1, Math.max(0, fraction)) }),
-    };
-    try {
-      const body = encodeMessage(StepProgress, { ...attributes, stepid: fence.stepId, attempt: fence.attempt }, data);
-      services.bus.publish(subjects.progress(fence.tenantId, fence.taskId), body);
-    } catch {
-      // Progress may get lost.
-    }
+/** Tells who watches; may get lost. */
+function tellProgress(
+  services: StepServices,
+  { fence }: Claim,
+  kind: 'started' | 'progress' | 'ended',
+  message?: string,
+  fraction?: number,
+): void {
+  const now = new Date().toISOString();
+  const id = `${fence.claimId}:${now}`;
+  const attributes = { id, source: services.source, time: now, tenantid: fence.tenantId, taskid: fence.taskId };
+  const data = {
+    ...{ kind, role: services.role, at: now },
+    ...(message === undefined ? {} : { message: toStorableText(message.replaceAll('\0', ' '), 500) }),
+    ...(fraction === undefined || Number.isNaN(fraction) ? {} : { fraction: Math.min(1, Math.max(0, fraction)) }),
   };
-  const watched = services.slow.watch(() => {
-    started = true;
-    tell('started');
-  });
-  const end = () => {
-    services.slow.forget(watched);
-    if (started) tell('ended');
-  };
-  return { tell, end };
+  try {
+    const body = encodeMessage(StepProgress, { ...attributes, stepid: fence.stepId, attempt: fence.attempt }, data);
+    services.bus.publish(subjects.progress(fence.tenantId, fence.taskId), body);
+  } catch {
+    // Neither a message too large nor a connection that is gone is the step's concern.
+  }
 }

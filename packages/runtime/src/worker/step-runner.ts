@@ -6,7 +6,7 @@ import type { BreakerBoard } from './breaker-board.ts';
 import { type Claim, toStopError } from './claim.ts';
 import { readCommand } from './doorbell.ts';
 import { holdsObject, type ObjectStore, resolveObjects } from './objects.ts';
-import { makeStepContext, type OpenContext, type StepServices } from './step-context.ts';
+import { OpenContext, type StepServices } from './step-context.ts';
 import { fitsInline, storeOutput, toOutputText, toReportedError } from './step-report.ts';
 
 export type StepRunnerOptions = StepServices & {
@@ -39,31 +39,32 @@ export async function runStep(
   read?: StepRun,
 ): Promise<StepResult> {
   const startedAt = performance.now();
-  const result = (report: StepReport | undefined, executor = 'unknown'): StepResult => {
-    return { report, executor, durationMs: elapsedMs(startedAt) };
-  };
   let command: StepRun;
   try {
     command = read ?? readCommand(message.data, claim.fence);
   } catch (error) {
-    return result(toUnreadable(error, message.data, options.maxBytes()));
+    return toResult(startedAt, 'unknown', toUnreadable(error, message.data, options.maxBytes()));
   }
-  const executor = options.executors.get(command.executor);
+  const name = command.executor;
+  const executor = options.executors.get(name);
   if (executor === undefined) {
-    return result({ outcome: 'released', reason: 'UNKNOWN_EXECUTOR', dueInMs: COME_BACK_MS }, command.executor);
+    return toResult(startedAt, name, { outcome: 'released', reason: 'UNKNOWN_EXECUTOR', dueInMs: COME_BACK_MS });
   }
-  const pass = options.breakers.enter(command.executor);
-  if (!('end' in pass)) return result({ outcome: 'failed', error: pass }, command.executor);
+  const pass = options.breakers.enter(name);
+  if (!('end' in pass)) return toResult(startedAt, name, { outcome: 'failed', error: pass });
   if (executor.timeoutMs !== undefined) claim.limit(executor.timeoutMs);
-  const open = makeStepContext(options, claim, command, executor.pure);
-  const usage = () => toUsage(startedAt, open.modelUsage());
-  const work = execute(options, { claim, command, executor, open, usage, body: message.data });
-  const ended = await unlessAbandoned(work, claim, options.abandonMs ?? 5_000);
+  const open = new OpenContext(options, claim, command, executor.pure);
+  const execution = { claim, command, executor, open, startedAt, message };
+  const ended = await unlessAbandoned(execute(options, execution), claim, options.abandonMs ?? 5_000);
   if (ended === ABANDONED) options.onAbandoned(claim);
-  const report = ended === ABANDONED ? toStopReport(claim, usage()) : ended;
+  const report = ended === ABANDONED ? toStopReport(claim, toUsage(startedAt, open.modelUsage)) : ended;
   const gone = claim.stopped === 'lost' || claim.stopped === 'cancelled';
   pass.end(gone ? undefined : report);
-  return result(gone ? undefined : report, command.executor);
+  return toResult(startedAt, name, gone ? undefined : report);
+}
+
+function toResult(startedAt: number, executor: string, report: StepReport | undefined): StepResult {
+  return { report, executor, durationMs: elapsedMs(startedAt) };
 }
 
 type Execution = {
@@ -71,13 +72,13 @@ type Execution = {
   readonly command: StepRun;
   readonly executor: Executor;
   readonly open: OpenContext;
-  readonly usage: () => Usage;
+  readonly startedAt: number;
   /** The command's bytes, for a letter. */
-  readonly body: Uint8Array;
+  readonly message: Pick<PulledMessage, 'data'>;
 };
 
 async function execute(options: StepRunnerOptions, execution: Execution): Promise<StepReport> {
-  const { claim, command, executor, open, usage } = execution;
+  const { claim, command, executor, open, startedAt } = execution;
   const { tenantId } = claim.fence;
   try {
     const input = holdsObject(command.input)
@@ -90,10 +91,12 @@ async function execute(options: StepRunnerOptions, execution: Execution): Promis
       : await storeOutput(output, text, tenantId, options.objects, claim.signal);
     const candidates = open.proposals.length === 0 ? [] : await Promise.all(open.proposals);
     // Last of all: what is said in a session is said by a step that succeeded.
-    await open.storeSessions();
-    return { outcome: 'succeeded', output: travelling, candidates, usage: usage() };
+    const sessions = open.storeSessions();
+    if (sessions !== undefined) await sessions;
+    return { outcome: 'succeeded', output: travelling, candidates, usage: toUsage(startedAt, open.modelUsage) };
   } catch (error) {
-    return toFailure(claim, error, execution.body, usage(), options.maxBytes());
+    const usage = toUsage(startedAt, open.modelUsage);
+    return toFailure(claim, error, execution.message.data, usage, options.maxBytes());
   } finally {
     open.end();
   }
@@ -127,8 +130,8 @@ function toRaw(body: Uint8Array, maxBytes: number): { raw: string } {
 }
 
 function toUsage(startedAt: number, { requests, promptTokens, completionTokens }: ModelUsage): Usage {
-  const tokens = requests === 0 ? {} : { inputTokens: promptTokens, outputTokens: completionTokens };
-  return { durationMs: elapsedMs(startedAt), ...tokens };
+  const durationMs = elapsedMs(startedAt);
+  return requests === 0 ? { durationMs } : { durationMs, inputTokens: promptTokens, outputTokens: completionTokens };
 }
 
 /** To the microsecond: more digits say nothing and travel with every report. */

@@ -239,9 +239,10 @@ export class Worker {
   async #isFinishedEarly(claim: Claim, message: PulledMessage, run: EarlyRun): Promise<boolean> {
     const { role } = this.#options;
     const span = startStepSpan(this.#tracer, role, claim);
-    const finished = await this.#early.finish(claim, run);
-    if (finished === undefined) return false;
-    const { result, answer } = finished;
+    const result = await this.#early.unlessSlow(run);
+    if (result?.report?.outcome !== 'succeeded') return false;
+    const answer = await this.#early.handIn(claim, result.report);
+    if (answer === 'unanswered') return false;
     this.#metrics.claims.inc({ role, answer });
     this.#book.remove(claim);
     message.ack();
