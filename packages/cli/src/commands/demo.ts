@@ -12,7 +12,10 @@ export function addDemo(program: Command, context: CommandContext): void {
   const command = program
     .command('demo')
     .description('a contract review on a stack of its own, from submit to validated report; stops everything again')
-    .option('-i, --input <file>', 'your own contract, .txt or .md in English or Chinese (default: a sample)')
+    .option(
+      '-i, --input <file>',
+      'your own contract (.txt, .md, .docx, .pdf) in English or Chinese (default: a sample)',
+    )
     .addOption(
       new Option('--lang <language>', 'sample and policies (default: by the contract’s script)').choices(['en', 'zh']),
     )

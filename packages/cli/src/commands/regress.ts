@@ -98,7 +98,7 @@ type Shown = {
   readonly path: string | null;
 };
 
-function show({ out, note, style }: Terminal, { failed, counters, categories, asked, path }: Shown): void {
+function show({ out, style }: Terminal, { failed, counters, categories, asked, path }: Shown): void {
   for (const { id, why, found } of asked.filter(({ passed }) => !passed)) {
     out(`${style('red', '✕')} ${id}: ${why.join('; ')}`);
     out(`    found ${found.join(', ') || 'nothing'}`);
@@ -120,8 +120,9 @@ function show({ out, note, style }: Terminal, { failed, counters, categories, as
       .map(([kind, count]) => `${kind.replace('_', ' ')} ${count}`)
       .join(', ')}`,
   );
-  if (path === null) note('no baseline: --update keeps this run as one');
-  out(failed ? style('red', 'worse than it may be') : style('green', 'as good as before, or no worse than chance'));
+  if (failed) return out(style('red', 'worse than it may be'));
+  if (path === null) return out('not compared: there is no baseline; --update keeps this run as one');
+  out(style('green', 'as good as before, or no worse than chance'));
 }
 
 function percent(ratio: number): string {

@@ -35,7 +35,8 @@ export function planQuestion(question: string, context: QuestionContext): Questi
 /** What stays where no template covers the question and no model is there: the whole question, looked for by both channels. */
 export function planWhole(question: string, context: QuestionContext): QuestionPlan {
   const { language, periods, text } = readTimes(question, context);
-  const plan = toPlan({ shape: 'lookup', topic: text }, language, periods, context);
+  // Nothing but times and marks is looked for as it stands.
+  const plan = toPlan({ shape: 'lookup', topic: text === '' ? question : text }, language, periods, context);
   return withConfidence(plan, UNSURE);
 }
 

@@ -11,7 +11,7 @@ import {
   withConfidence,
 } from '@cleanslate/domain';
 import type { StepContext } from '@cleanslate/runtime';
-import type { QuestionPlanRecord } from '@cleanslate/workflows';
+import { MAX_QUESTION, type QuestionPlanRecord } from '@cleanslate/workflows';
 import { z } from 'zod';
 
 const INSTRUCTIONS = `You take a question apart into the searches that together answer it. Answer in the schema only.
@@ -27,7 +27,7 @@ const ModelPlan = z.strictObject({
   subGoals: z
     .array(
       z.strictObject({
-        question: z.string().min(1).max(300),
+        question: z.string().min(1).max(MAX_QUESTION),
         period: z.strictObject({ from: UtcTime.nullable(), until: UtcTime.nullable() }).nullable(),
         timeline: z.boolean(),
       }),

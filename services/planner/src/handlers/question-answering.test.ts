@@ -42,6 +42,14 @@ test('what a template covers is never asked of a model', async () => {
   expect(output).toMatchObject({ plan: { by: 'template', provider: { kind: 'offline' } } });
 });
 
+test.each(['???', '？', '2024年？', `Tell me about ${'the office and '.repeat(60)}the garden`, 'x'.repeat(1_000)])(
+  '%j is a question, too: one search, where there is no model',
+  async (question) => {
+    const { output } = await plan(question);
+    expect(output).toMatchObject({ plan: { by: 'whole_question' }, subGoals: [{ id: 'g1' }] });
+  },
+);
+
 test('what no template covers is one search by both channels, where there is no model', async () => {
   const { output } = await plan('Tell me about parking');
   expect(output).toMatchObject({
