@@ -44,8 +44,8 @@ export function toEnvelope<S extends z.ZodType>(
   data: z.input<S>,
 ): Envelope<z.input<S>> {
   const type = typeOf(definition);
-  // Each key by name: attributes spread in here would cost three times as much, and every message has them.
-  const envelope: Envelope<z.input<S>> = {
+  // Each key by name: attributes spread in here would cost three times as much, and every message has them. None can be forgotten: the type names them all.
+  const envelope: Envelope<z.input<S>> & Record<keyof EnvelopeAttributes, unknown> = {
     specversion: '1.0',
     type,
     datacontenttype: 'application/json',
