@@ -89,7 +89,7 @@ const ATOMS: readonly Atom[] = [
   },
   {
     pattern: new RegExp(
-      `(?<=\\b(?:in|during|since|before|after|until|by|of|from|to|and|between|than|for|year)\\s)(${YEAR})\\b(?![-/]|\\s?(?:days|euros?|dollars|usd|eur|employees|people))`,
+      `(?<=\\b(?:in|during|since|before|after|until|by|of|from|to|and|between|than|for|year|${YEAR},|${YEAR} or)\\s)(${YEAR})\\b(?![-/]|\\s?(?:days|euros?|dollars|usd|eur|employees|people))`,
       'gi',
     ),
     read: ([y]) => yearOf(Number(y)),
@@ -98,6 +98,8 @@ const ATOMS: readonly Atom[] = [
 
 /** Connecting words before, between and after the times: what they make of them. */
 const RANGE_BEFORE = /(?:\bbetween|\bfrom|从|自|在)\s?$/i;
+/** Of these, what makes a range of two times that "and" joins: "在" stands before a list as well. */
+const RANGE_SAID = /(?:\bbetween|\bfrom|从|自)\s?$/i;
 const RANGE_BETWEEN = /^\s?(?:and|to|until|till|through|-|–|至|到|和|~)\s?(?:the\s)?$/i;
 const RANGE_AFTER = /^\s?(?:之间|期间|间)/;
 const BEFORE = /\b(?:before|prior to|until|up to|by)\s(?:the\s)?$/i;
@@ -108,6 +110,9 @@ const HAN_BEFORE = /^\s?(?:之前|以前|前)/;
 const HAN_AFTER = /^\s?(?:之后|以后)/;
 const HAN_SINCE = /^\s?(?:以来|起|开始)/;
 const HAN_IN = /^\s?(?:的时候|时|期间|当时|内|里|中)/;
+
+/** All that stands between two times of a list. */
+const LISTED = /^[\s,，、;；]*(?:and|or|as well as|和|与|及|以及|还有|或)?\s*$/i;
 
 /** No word before a time that is read with it is longer. Looking back further would look through the whole question for each of its times. */
 const LEAD = 40;
@@ -150,7 +155,7 @@ function joinRange(text: string, first: FoundPeriod, second: FoundPeriod): Found
   const before = findLead(RANGE_BEFORE, text, first.span.start);
   const after = RANGE_AFTER.exec(text.slice(second.span.end));
   const spoken = /至|到|~|–|-/.test(text.slice(first.span.end, second.span.start));
-  if (before === null && after === null && !spoken) return null;
+  if (findLead(RANGE_SAID, text, first.span.start) === null && after === null && !spoken) return null;
   const { from } = first.period;
   const { until } = second.period;
   if (from === null || until === null || until <= from) return null;
@@ -189,8 +194,19 @@ function findLead(pattern: RegExp, text: string, end: number): number | null {
   return match === null ? null : start + match.index;
 }
 
+/** Where times stand: "in March 2024 and in March 2030", "2024年3月、2030年3月" as one place. */
+export function joinListed(question: string, periods: readonly Pick<FoundPeriod, 'span'>[]) {
+  const joined: { span: Span }[] = [];
+  for (const { span } of periods) {
+    const before = joined.at(-1)?.span;
+    if (before === undefined || !LISTED.test(question.slice(before.end, span.start))) joined.push({ span });
+    else joined.splice(-1, 1, { span: { start: before.start, end: span.end } });
+  }
+  return joined;
+}
+
 /** The question without the times it names. */
-export function withoutPeriods(question: string, periods: readonly FoundPeriod[]): string {
+export function withoutPeriods(question: string, periods: readonly Pick<FoundPeriod, 'span'>[]): string {
   let text = '';
   let at = 0;
   for (const { span } of periods) {

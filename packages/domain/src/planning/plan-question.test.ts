@@ -59,11 +59,44 @@ describe('a question is taken apart by its form', () => {
       'g1 | 谁负责管理上海仓库',
       'g2 | {g1}的审批限额是多少 | after g1',
     ],
+    [
+      ...['How much is the allowance in March 2024 and in March 2030?', 'time_range'],
+      ...['g1 | How much is the allowance | 2024-03/2024-04'],
+      ...['g2 | How much is the allowance | 2030-03/2030-04 | after g1'],
+    ],
+    [
+      ...['In 2023, 2024 and 2025, what was the rate?', 'time_range', 'g1 | what was the rate | 2023-01/2024-01'],
+      ...[
+        'g2 | what was the rate | 2024-01/2025-01 | after g1',
+        'g3 | what was the rate | 2025-01/2026-01 | after g1,g2',
+      ],
+    ],
+    ['What was the rate in 2024, and in 2024?', 'time_range', 'g1 | What was the rate | 2024-01/2025-01'],
+    [
+      ...['How did the rate change in 2024 and in 2026?', 'time_range', 'g1 | the rate | 2024-01/2025-01 | timeline'],
+      ...['g2 | the rate | 2026-01/2027-01 | timeline | after g1'],
+    ],
+    [
+      ...['2024年3月和2030年3月的津贴是多少？', 'time_range', 'g1 | 津贴是多少 | 2024-03/2024-04'],
+      ...['g2 | 津贴是多少 | 2030-03/2030-04 | after g1'],
+    ],
+    [
+      ...['津贴在2024年3月和2030年3月分别是多少？', 'time_range', 'g1 | 津贴是多少 | 2024-03/2024-04'],
+      ...['g2 | 津贴是多少 | 2030-03/2030-04 | after g1'],
+    ],
   ])('%s', (question, ...expected) => expect(told(question)).toEqual(expected));
 
   test.each(['Tell me about parking', '停车', '', '???', '报销比例'])('%s is covered by no template', (question) => {
     expect(told(question)).toBeNull();
   });
+});
+
+test('more times than a plan has sub-goals are refused by name, not looked for in part', () => {
+  const years = Array.from({ length: 9 }, (_, index) => `in ${2010 + index}`);
+  for (const plan of [planQuestion, planWhole])
+    expect(() => plan(`What was the rate ${years.join(' and ')}?`, CONTEXT)).toThrow(
+      /1 to 8 sub-goals, not 9: ask less/,
+    );
 });
 
 test('what is not surely understood is looked for by both channels', () => {

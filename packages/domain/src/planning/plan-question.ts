@@ -1,5 +1,6 @@
 import type { AccessLevel } from '@cleanslate/contracts';
-import { type FoundPeriod, findPeriods, withoutPeriods } from './find-periods.ts';
+import { type FoundPeriod, findPeriods, joinListed, withoutPeriods } from './find-periods.ts';
+import type { Interval } from './interval.ts';
 import { orderSubGoals } from './order-sub-goals.ts';
 import { type QuestionShape, readShape } from './question-shape.ts';
 import { type QuestionLanguage, type QuestionPlan, SEARCH_CHANNELS, SURE, type SubGoal } from './sub-goal.ts';
@@ -25,18 +26,21 @@ export function languageOf(question: string): QuestionLanguage {
   return han > latin ? 'zh' : 'en';
 }
 
-/** The plan that the templates give; null where none covers the question, and a model may be asked. */
+/** The plan that the templates give; null where none covers the question, and a model may be asked. Throws `PLAN_INVALID` for more times than sub-goals. */
 export function planQuestion(question: string, context: QuestionContext): QuestionPlan | null {
-  const { language, periods, text } = readTimes(question, context);
-  const shape = readShape(language === 'zh' ? ZH_TEMPLATES : EN_TEMPLATES, text);
+  const { language, periods, text, unlisted } = readTimes(question, context);
+  const templates = language === 'zh' ? ZH_TEMPLATES : EN_TEMPLATES;
+  const byJoint = readShape(templates, text);
+  // What joins its times tells a comparison; to what is asked at each of them it means nothing.
+  const shape = byJoint === null || byJoint.shape === 'lookup' ? readShape(templates, unlisted) : byJoint;
   return shape === null ? null : toPlan(shape, language, periods, context);
 }
 
-/** What stays where no template covers the question and no model is there: the whole question, looked for by both channels. */
+/** What stays where no template covers the question and no model is there: the whole question, looked for by both channels, at each time it names. Throws as `planQuestion`. */
 export function planWhole(question: string, context: QuestionContext): QuestionPlan {
-  const { language, periods, text } = readTimes(question, context);
+  const { language, periods, unlisted } = readTimes(question, context);
   // Nothing but times and marks is looked for as it stands.
-  const plan = toPlan({ shape: 'lookup', topic: text === '' ? question : text }, language, periods, context);
+  const plan = toPlan({ shape: 'lookup', topic: unlisted === '' ? question : unlisted }, language, periods, context);
   return withConfidence(plan, UNSURE);
 }
 
@@ -51,8 +55,17 @@ export function withConfidence(plan: QuestionPlan, confidence: number): Question
 
 function readTimes(question: string, { validAt }: QuestionContext) {
   const periods = findPeriods(question, validAt);
-  const text = withoutPeriods(question, periods).replace(/[\s?？。.!！]+$/, '');
-  return { language: languageOf(question), periods, text: text.replace(/^(?:please|请问|请)[\s,，]*/i, '') };
+  const listed = joinListed(question, periods);
+  const text = toBare(withoutPeriods(question, periods));
+  const unlisted = toBare(withoutPeriods(question, listed));
+  return {
+    ...{ language: languageOf(question), periods, text },
+    unlisted: listed.length === periods.length ? text : unlisted.replace(/,?\s?\brespectively\b|分别/i, ''),
+  };
+}
+
+function toBare(text: string): string {
+  return text.replace(/[\s?？。.!！]+$/, '').replace(/^(?:please|请问|请)[\s,，]*/i, '');
 }
 
 function toPlan(
@@ -61,7 +74,8 @@ function toPlan(
   periods: readonly FoundPeriod[],
   { accessLevel }: QuestionContext,
 ): QuestionPlan {
-  const [first = null, second = null] = periods.map(({ period }) => period);
+  const times = distinct(periods.map(({ period }) => period));
+  const [first = null, second = null] = times;
   const goal = (id: string, question: string, more: Partial<SubGoal> = {}): SubGoal => ({
     ...{ id, question, kind: 'lookup', period: first, timeline: false, needs: [], channels: ['words'], accessLevel },
     ...more,
@@ -70,6 +84,9 @@ function toPlan(
     ...{ language, kind, confidence },
     subGoals: orderSubGoals(goals.map((each) => ({ ...each, kind }))),
   });
+  /** One sub-goal for each time. */
+  const atEach = (topic: string, all: readonly (Interval | null)[], timeline = false) =>
+    all.map((period, index) => goal(`g${index + 1}`, topic, { period, timeline }));
   switch (shape.shape) {
     case 'comparison': {
       const [a, b] = shape.topics;
@@ -77,15 +94,20 @@ function toPlan(
     }
     case 'comparison_over_time': {
       if (first === null) return plan('lookup', UNSURE, [goal('g1', shape.topic)]);
-      return plan('comparison', BY_TEMPLATE, [goal('g1', shape.topic), goal('g2', shape.topic, { period: second })]);
+      return plan('comparison', BY_TEMPLATE, atEach(shape.topic, times.length > 1 ? times : [first, null]));
     }
     case 'multi_hop':
       return plan('multi_hop', BY_TEMPLATE, [goal('g1', shape.first), goal('g2', shape.second)]);
     case 'change': {
-      const whole = first ?? { from: null, until: null };
-      return plan('time_range', BY_TEMPLATE, [goal('g1', shape.topic, { period: whole, timeline: true })]);
+      const whole = times.length > 0 ? times : [{ from: null, until: null }];
+      return plan('time_range', BY_TEMPLATE, atEach(shape.topic, whole, true));
     }
     case 'lookup':
-      return plan(first === null ? 'lookup' : 'time_range', BY_FORM, [goal('g1', shape.topic)]);
+      if (first === null) return plan('lookup', BY_FORM, [goal('g1', shape.topic)]);
+      return plan('time_range', BY_FORM, atEach(shape.topic, times));
   }
+}
+
+function distinct(periods: readonly Interval[]): readonly Interval[] {
+  return [...new Map(periods.map((period) => [`${period.from}/${period.until}`, period])).values()];
 }

@@ -15,8 +15,9 @@ function compared(first: string, second: string, attribute = ''): QuestionShape 
 export const ZH_TEMPLATES: readonly Template[] = [
   {
     // “2023年和2025年的付款期限有什么不同”: its times are gone, what joined them stays.
-    pattern:
-      /^(?:和|与|跟|同|比)的?(?<topic>.+?)(?:有什么|有何|有哪些|的|相差多少|差多少)?(?:区别|不同|差别|差异|差距|更?(?:长|短|高|低|大|小|多|少))?(?:吗|么)?$/,
+    pattern: new RegExp(
+      `^(?:和|与|跟|同|比)的?(?<topic>.+?)(?:相差多少|差多少|(?:有什么|有何|有哪些|的)?(?:区别|不同|差别|差异|差距|${COMPARATIVE}))(?:吗|么)?$`,
+    ),
     read: ({ topic = '' }) => ({ shape: 'comparison_over_time', topic }),
   },
   {

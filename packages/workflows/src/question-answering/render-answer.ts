@@ -5,7 +5,9 @@ import { type Words, wordsIn } from './words.ts';
 export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
   const words = wordsIn(answer.language);
   const lines = [`# ${toPlain(answer.question)}`, '', `## ${words.outcome[answer.outcome]}`, ''];
-  for (const statement of answer.statements) lines.push(`- ${toLine(statement, words, answer.plan.by === 'model')}`);
+  const said = answer.statements.map((statement) => `- ${toLine(statement, words, answer.plan.by === 'model')}`);
+  // One fact may answer at several times; its line says when it holds.
+  lines.push(...new Set(said));
   const unknown = [
     ...answer.missing.map((missing) => words.why(missing)),
     ...answer.unreachable.map(({ source, code }) => words.unreachable(source, code)),
