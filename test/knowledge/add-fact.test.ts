@@ -101,6 +101,25 @@ test('a statement without an assertion is a fact of its own, by its words', asyn
   expect(not.reply.knowledgeId).not.toBe(said.reply.knowledgeId);
 });
 
+test('an id that stands for a fact about something else is refused, and the fact stays as it was', async () => {
+  const ofVisit = (subject: string, value: string): Said => {
+    const { assertion } = term(value);
+    return {
+      knowledgeId: 'visit',
+      statement: `The ${subject} takes ${value} days.`,
+      ...(assertion && { assertion: { ...assertion, subject } }),
+    };
+  };
+  await add(ofVisit('site visit', '3'));
+  const remedy = /visit is about another subject or predicate than audit \/ payment term.*: take another id or none/;
+  await expect(add(ofVisit('audit', '5'))).rejects.toMatchObject({
+    code: 'FACT_CONFLICT',
+    message: expect.stringMatching(remedy),
+  });
+  expect(await history('visit')).toEqual([['3', null, null]]);
+  expect((await add(ofVisit('site visit', '4'))).reply).toMatchObject({ knowledgeId: 'visit', outcome: 'updated' });
+});
+
 test('bad input is refused with the field and the way out', async () => {
   await expect(add(term('30', { validFrom: '2030-01-01', validUntil: '2029-01-01' }))).rejects.toMatchObject({
     ...{ code: 'INVALID_INPUT', details: { field: 'validFrom' } },

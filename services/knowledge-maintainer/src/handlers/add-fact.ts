@@ -21,8 +21,8 @@ type Request = RequestOf<typeof FactAdd>;
 type Made = CandidateDecision & { readonly knowledgeId: string; readonly version: number };
 
 /**
- * Takes in what a person says: it outranks every other source. Throws `FACT_CONFLICT` where several facts have its subject and predicate, `INVALID_INPUT` for
- * what opens something and for a period that holds no moment.
+ * Takes in what a person says: it outranks every other source. Throws `FACT_CONFLICT` where several facts have its subject and predicate, or the one it names is about
+ * others, `INVALID_INPUT` for what opens something and for a period that holds no moment.
  */
 export async function addFact(database: Database, call: Call<Request>): Promise<Answered<ValueOf<typeof FactAdd>>> {
   const { tenantId, requestId } = call;
@@ -30,6 +30,7 @@ export async function addFact(database: Database, call: Call<Request>): Promise<
   return await answerOnce(database, call, replySchema(FactAdd), async (tx, head) => {
     await refuseStatement(tx, tenantId, candidate);
     const draft = new WriteDraft(await findFactStates(tx, [toLookup(tenantId, candidate)]));
+    refuseForeignId(draft, tenantId, candidate);
     const said = { tenantId, candidate, messageId: requestId, saidAt: head.now.getTime(), validated: true };
     const decision = decideStatement(
       draft,
@@ -88,6 +89,19 @@ function toLookup(tenantId: string, { statement, assertion, knowledgeId }: Candi
     factKeys: factKey === null ? [] : [factKey],
     signatures: factKey === null ? [signature] : [],
   };
+}
+
+/** An id that is taken would else lose what it stands for: a version of it says another value, never something of something else. */
+function refuseForeignId(draft: WriteDraft, tenantId: string, { assertion, knowledgeId }: Candidate): void {
+  if (knowledgeId === undefined || assertion === null) return;
+  const factKey = factKeyOf(assertion);
+  const known = draft.find(tenantId, knowledgeId).believed.flatMap(({ body }) => body.factKey ?? []);
+  if (known.length === 0 || known.includes(factKey)) return;
+  throw new AppError(
+    'FACT_CONFLICT',
+    `${knowledgeId} is about another subject or predicate than ${assertion.subject} / ${assertion.predicate} (slate fact history ${knowledgeId}): ` +
+      'take another id or none, or name the subject and predicate of that fact',
+  );
 }
 
 function toMade(decision: CandidateDecision, { assertion }: Candidate): Made {
