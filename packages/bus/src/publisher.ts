@@ -24,7 +24,7 @@ export type PublishOptions = {
 };
 
 export type PublisherOptions = {
-  /** Unacknowledged messages per stream. Default 250: fewer turns of everybody at full load than 100, and of the largest bodies half of what the server takes in unread. */
+  /** Unacknowledged messages per stream. Default 100. */
   readonly window?: number;
   /** Without an answer for this long a message is sent again. Milliseconds, default 5 s. */
   readonly ackTimeoutMs?: number;
@@ -68,7 +68,7 @@ export class Publisher implements AsyncDisposable {
 
   constructor(bus: Bus, options: PublisherOptions = {}) {
     this.#bus = bus;
-    this.#window = options.window ?? 250;
+    this.#window = options.window ?? 100;
     this.#ackTimeoutMs = options.ackTimeoutMs ?? 5_000;
     this.#onRetry = options.onRetry ?? (() => undefined);
     this.#inbox = bus.newInbox();
