@@ -13,7 +13,7 @@ import type { Decided } from './decide.ts';
 import { evolve } from './evolve.ts';
 import { type Aggregate, findLatest, isActive, isGateOpen, type Phase, type Step } from './state.ts';
 import { assertPlanRules, isUnblocked } from './testing-plan-rules.ts';
-import { toOutgoing } from './to-outgoing.ts';
+import { findRung, toDoorbell, toOutgoing } from './to-outgoing.ts';
 import { isTerminal, isTransitionAllowed } from './transitions.ts';
 
 /**
@@ -81,10 +81,14 @@ export function assertMonotonic(before: Aggregate, after: Aggregate): void {
 
 /** Whatever leaves the ledger can be read on the other side. */
 function assertReadable(changes: Decided['changes'], now: number): void {
-  const outgoing = changes.flatMap((change) =>
-    toOutgoing(change, { time: new Date(now).toISOString(), newId: () => 'id' }),
-  );
-  for (const { envelope } of outgoing) decodeMessage(MESSAGES, encoder.encode(JSON.stringify(envelope)));
+  const context = { time: new Date(now).toISOString(), newId: () => 'id' };
+  for (const change of changes) {
+    const rung = findRung(change);
+    const doorbells = rung === undefined ? [] : toDoorbell(change.after, rung.stepId, context);
+    must(doorbells.length === Number(rung !== undefined), 'a doorbell says nothing', rung);
+    for (const { envelope } of [...toOutgoing(change, context), ...doorbells])
+      decodeMessage(MESSAGES, encoder.encode(JSON.stringify(envelope)));
+  }
 }
 
 export function assertState(state: Aggregate): void {
