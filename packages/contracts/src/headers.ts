@@ -15,7 +15,12 @@ export const HEADERS = {
   epoch: 'Cs-Epoch',
   /** Lineage of a replay: id of the dead letter. */
   replayOf: 'Cs-Replay-Of',
+  /** What is said again until it is answered: equal in all that say the same, so that they are one letter. */
+  repeats: 'Cs-Repeats',
 } as const;
+
+/** Of a message that rings for no attempt. */
+type OtherHeader = typeof HEADERS.replayOf | typeof HEADERS.repeats;
 
 export function toAttemptHeaders(attempt: AttemptRef, ring: number): Record<string, string> {
   return {
@@ -25,7 +30,7 @@ export function toAttemptHeaders(attempt: AttemptRef, ring: number): Record<stri
     'Cs-Attempt': String(attempt.attempt),
     'Cs-Ring': String(ring),
     'Cs-Epoch': String(attempt.epoch),
-  } satisfies Record<Exclude<(typeof HEADERS)[keyof typeof HEADERS], typeof HEADERS.replayOf>, string>;
+  } satisfies Record<Exclude<(typeof HEADERS)[keyof typeof HEADERS], OtherHeader>, string>;
 }
 
 /** The attempt a doorbell rings for. Throws `SCHEMA_MISMATCH` where headers are missing, `TENANT_MISMATCH` where they disagree with the subject. */

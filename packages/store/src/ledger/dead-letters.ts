@@ -95,16 +95,16 @@ function lineageOf(parent: Parent | undefined, id: string): readonly unknown[] {
 
 /**
  * A message that belonged to no attempt, as a service's own dead-letter publication tells it. Unique by stream, its creation time and sequence. One that
- * was a replay takes its letter's story over, and that letter is closed.
+ * was a replay takes its letter's story over, and that letter is closed. What is said again and again (`HEADERS.repeats`) and fails for the same reason is one letter.
  */
 export async function insertMessageLetter(tx: Tx, letter: DeadLettered, tenantId: string | null): Promise<void> {
   const created = new Date(letter.streamCreated);
   const id = `${letter.stream}.${created.getTime()}.${letter.streamSequence}`;
   const parent = await findParent(tx, tenantId, letter.headers[HEADERS.replayOf]?.[0] ?? null);
   const what = `delivered ${letter.deliveries} times`;
-  const history = mergeHistory(parent?.history ?? [], [
-    { at: letter.failedAt, attempt: null, what, error: letter.error },
-  ]);
+  const failure = { at: letter.failedAt, attempt: null, what, error: letter.error };
+  if (parent === undefined && (await addToRepeated(tx, tenantId, letter, failure))) return;
+  const history = mergeHistory(parent?.history ?? [], [failure]);
   const { rows } = await tx.query(
     `INSERT INTO ledger.dead_letters (letter_id, tenant_id, stream, stream_created, stream_sequence, consumer, subject, headers, body, reason, error, history,
        replays, bulk_replays, needs_human, lineage, replay_of, first_failed_at, last_failed_at)
@@ -124,4 +124,33 @@ export async function insertMessageLetter(tx: Tx, letter: DeadLettered, tenantId
       [parent.letter_id],
     );
   }
+}
+
+/** Whether the letter of what was said before has taken this failure in. It stays as it is, discarded ones too; its bytes are the last ones said. */
+async function addToRepeated(
+  tx: Tx,
+  tenantId: string | null,
+  letter: DeadLettered,
+  failure: HistoryEntry,
+): Promise<boolean> {
+  const repeats = letter.headers[HEADERS.repeats]?.[0];
+  if (repeats === undefined || tenantId === null) return false;
+  const { rows } = await tx.query<Pick<Parent, 'letter_id' | 'history'>>(
+    `SELECT letter_id, history FROM ledger.dead_letters
+     WHERE tenant_id = $1 AND task_id IS NULL AND status <> 'closed' AND consumer = $2 AND reason = $3 AND headers -> $4 ->> 0 = $5
+     ORDER BY last_failed_at DESC LIMIT 1 FOR UPDATE`,
+    [tenantId, letter.consumer, letter.error.code, HEADERS.repeats, repeats],
+  );
+  const [known] = rows;
+  if (known === undefined) return false;
+  // The same letter may come twice.
+  if (known.history.some(({ at }) => at === failure.at)) return true;
+  await tx.query(
+    'UPDATE ledger.dead_letters SET history = $2, error = $3, headers = $4, body = $5, last_failed_at = $6 WHERE letter_id = $1',
+    [
+      ...[known.letter_id, JSON.stringify(mergeHistory(known.history, [failure])), JSON.stringify(letter.error)],
+      ...[JSON.stringify(letter.headers), Buffer.from(letter.body, 'base64'), letter.failedAt],
+    ],
+  );
+  return true;
 }

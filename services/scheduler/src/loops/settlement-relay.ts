@@ -1,5 +1,5 @@
 import type { Publisher } from '@cleanslate/bus';
-import { encodeMessage, KnowledgeSettle, subjects } from '@cleanslate/contracts';
+import { encodeMessage, HEADERS, KnowledgeSettle, subjects } from '@cleanslate/contracts';
 import { type Database, takeDueSettlements, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 
@@ -24,7 +24,7 @@ export async function relaySettlements(database: Database, publisher: Publisher,
         stream: 'COMMANDS',
         subject: subjects.settle(tenantId),
         messageId,
-        ...(traceparent === null ? {} : { headers: { traceparent } }),
+        headers: { [HEADERS.repeats]: `settle.${taskId}`, ...(traceparent !== null && { traceparent }) },
         body: encodeMessage(KnowledgeSettle, attributes, body as KnowledgeSettle),
       };
       return publisher.publish(publication, { giveUpAfterMs: GIVE_UP_MS });
