@@ -191,3 +191,53 @@ test('G9: keys that reach a prototype cross on neither side', async () => {
   expect(JSON.stringify(given)).not.toContain('__proto__');
   expect('isAdmin' in {}).toBe(false);
 });
+
+describe('an output of which nothing would be left is refused, and the error names it', () => {
+  class Found {
+    readonly #n = 1;
+    get count(): number {
+      return this.#n;
+    }
+  }
+  const loose = z.strictObject({
+    a: z.strictObject({
+      n: z.number().optional(),
+      list: z.array(z.strictObject({ n: z.number().optional() })).optional(),
+    }),
+  });
+  const run = (a: unknown) =>
+    defineExecutor({
+      ...{ role: 'analyzer', name: 'test/emptied', input: none, output: loose },
+      run: () => ({ a }) as z.infer<typeof loose>,
+    }).execute(fakeStepContext(), {});
+
+  test.each([
+    ['a Date', new Date(0), 'output.a is a Date'],
+    ['a Map', new Map([['n', 1]]), 'output.a is a Map'],
+    ['a Set in a list', { list: [{ n: 1 }, new Set([1])] }, 'output.a.list.1 is a Set'],
+    ['a promise that nobody awaited', Promise.resolve({ n: 1 }), 'output.a is a Promise'],
+    ['an object with private fields', new Found(), 'output.a is a Found'],
+  ])('%s', async (_name, a, path) => {
+    await expect(run(a)).rejects.toMatchObject({
+      ...{ code: 'OUTPUT_CONTRACT', message: expect.stringContaining(`${path}, of which nothing would be left`) },
+    });
+  });
+
+  test('the whole output, where it is one', async () => {
+    const all = defineExecutor({
+      ...{ role: 'analyzer', name: 'test/emptied', input: none, output: z.strictObject({ n: z.number().optional() }) },
+      run: () => new Date(0) as object,
+    });
+    await expect(all.execute(fakeStepContext(), {})).rejects.toMatchObject({
+      ...{ code: 'OUTPUT_CONTRACT', message: expect.stringContaining('output is a Date') },
+    });
+  });
+
+  test('never what is empty or carries what the schema names', async () => {
+    class Counted {
+      readonly n = 1;
+    }
+    for (const a of [{}, Object.create(null), { list: [] }]) expect(await run(a)).toEqual({ a });
+    expect(await run(new Counted())).toEqual({ a: { n: 1 } });
+  });
+});

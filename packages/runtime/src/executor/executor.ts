@@ -16,6 +16,7 @@ import type { BuiltContext, ContextOptions } from '../memory/build-context.ts';
 import type { SessionOptions, StepSession } from '../memory/session.ts';
 import type { StepModel } from '../worker/step-model.ts';
 import type { CleanContract } from './clean-schema.ts';
+import { findEmptied } from './find-emptied.ts';
 import { findForbiddenName, findOpenKeys, toStateContract } from './state-contract.ts';
 
 /** All that an executor gets; nothing else crosses from one step to the next. */
@@ -121,6 +122,12 @@ function checkOutput(name: string, schema: z.ZodType, output: unknown): JsonObje
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     throw new AppError('OUTPUT_CONTRACT', `executor ${name}: the output must be an object`);
   }
+  const emptied = findEmptied(output, data, 'output');
+  if (emptied !== undefined)
+    throw new AppError(
+      'OUTPUT_CONTRACT',
+      `executor ${name}: ${emptied}, of which nothing would be left: return plain objects and arrays of text, numbers and booleans`,
+    );
   refuseForbidden(name, 'output', data, NO_KEYS);
   return data as JsonObject;
 }
