@@ -20,8 +20,13 @@ export function toStatement({ statement, redacted }: FactView): string {
   return `[redacted ${redacted.at.slice(0, 10)} by ${redacted.by}: ${redacted.reason}]`;
 }
 
-export function toPeriod({ validFrom, validUntil }: FactView): string {
-  return `${validFrom?.slice(0, 10) ?? 'always'} – ${validUntil?.slice(0, 10) ?? 'open'}`;
+export function toPeriod({ validFrom, validUntil }: Pick<FactView, 'validFrom' | 'validUntil'>): string {
+  return `${validFrom === null ? 'always' : toMoment(validFrom)} – ${validUntil === null ? 'open' : toMoment(validUntil)}`;
+}
+
+/** The day where it begins one, else the time of day too: versions of one day would look alike. UTC. */
+function toMoment(time: string): string {
+  return time.replace(/T00:00(?::00(?:\.0+)?)?Z$/, '').replace(/\.0+Z$/, 'Z');
 }
 
 /** What is open about a version: what it rests on and no longer stands, and who says otherwise. */
