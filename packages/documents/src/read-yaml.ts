@@ -20,8 +20,8 @@ function yamlFault(file: string, line: number | undefined, field: string, what: 
   return new AppError('INVALID_INPUT', `${where}: ${what}: ${remedy}`, { details: { where, remedy, field } });
 }
 
-/** What the file is, for its errors: `{ holds: 'one policy set', needs: 'policySet and facts' }`. */
-type Purpose = { readonly holds: string; readonly needs: string };
+/** What the file is, for its errors: `{ holds: 'one policy set', needs: 'policySet and facts' }`. `split`: how one that is too large is made several. */
+type Purpose = { readonly holds: string; readonly needs: string; readonly split?: string };
 
 /** Throws `INVALID_INPUT` for what is no plain YAML document (JSON is one). Numbers and booleans come as the text that stands there. */
 export function readYaml(given: string | Uint8Array, file: string, purpose: Purpose): ReadYaml {
@@ -45,10 +45,10 @@ export function readYaml(given: string | Uint8Array, file: string, purpose: Purp
   };
 }
 
-function toText(given: string | Uint8Array, file: string, { needs }: Purpose): string {
+function toText(given: string | Uint8Array, file: string, { needs, split = 'split it' }: Purpose): string {
   const bytes = typeof given === 'string' ? Buffer.byteLength(given) : given.length;
   if (bytes > MAX_YAML_BYTES)
-    throw yamlFault(file, undefined, '', `has ${bytes} bytes, at most ${MAX_YAML_BYTES} are read`, 'split it');
+    throw yamlFault(file, undefined, '', `has ${bytes} bytes, at most ${MAX_YAML_BYTES} are read`, split);
   const text = typeof given === 'string' ? given : decode(given, file);
   const nul = text.indexOf('\0');
   if (nul !== -1)

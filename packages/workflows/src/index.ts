@@ -18,7 +18,7 @@ export {
   wordsOf,
 } from './contract-review/index.ts';
 export { WORKFLOWS } from './plans.ts';
-export { parsePolicySet } from './policy-set/parse-policy-set.ts';
+export { HOW_TO_SPLIT, parsePolicySet } from './policy-set/parse-policy-set.ts';
 export {
   Answer,
   analyzeQuestion,

@@ -2,20 +2,30 @@ import { open, stat } from 'node:fs/promises';
 import { MAX_BODY_BYTES } from '@cleanslate/contracts';
 import { inputError } from '../input-error.ts';
 
-/** The bytes of a file, or of stdin for `-`. Refuses what isn't a readable, not too large file before reading it. */
-export async function readBytes(file: string, where: string, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array> {
-  if (file === '-') return await collect(process.stdin, 'stdin', where, maxBytes);
+/** The bytes of a file, or of stdin for `-`. Refuses what isn't a readable, not too large file before reading it; `split`: how to go on then. */
+export async function readBytes(
+  file: string,
+  where: string,
+  { maxBytes = MAX_BODY_BYTES, split = 'split it' } = {},
+): Promise<Uint8Array> {
+  const tooLarge = (name: string, bytes: number) =>
+    inputError({
+      code: 'PAYLOAD_TOO_LARGE',
+      what: `${name} has ${bytes} bytes; at most ${maxBytes} are read`,
+      ...{ where, remedy: split },
+    });
+  if (file === '-') return await collect(process.stdin, maxBytes, (size) => tooLarge('stdin', size));
   const found = await stat(file).catch((error: unknown) => {
     throw unreadable(file, where, error);
   });
   if (found.isDirectory()) throw inputError({ what: `${file} is a folder`, where, remedy: 'name one file' });
-  if (found.size > maxBytes) throw tooLarge(file, found.size, where, maxBytes);
+  if (found.size > maxBytes) throw tooLarge(file, found.size);
   const handle = await open(file).catch((error: unknown) => {
     throw unreadable(file, where, error);
   });
   try {
     // Counted as they come: a device or a pipe tells no size, and may have no end.
-    return await collect(handle.createReadStream({ autoClose: false }), file, where, maxBytes);
+    return await collect(handle.createReadStream({ autoClose: false }), maxBytes, (size) => tooLarge(file, size));
   } finally {
     await handle.close();
   }
@@ -23,28 +33,18 @@ export async function readBytes(file: string, where: string, maxBytes = MAX_BODY
 
 async function collect(
   source: AsyncIterable<unknown>,
-  name: string,
-  where: string,
   maxBytes: number,
+  tooLarge: (size: number) => Error,
 ): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of source) {
     const bytes = Buffer.isBuffer(part) ? part : Buffer.from(String(part));
     size += bytes.length;
-    if (size > maxBytes) throw tooLarge(name, size, where, maxBytes);
+    if (size > maxBytes) throw tooLarge(size);
     parts.push(bytes);
   }
   return Buffer.concat(parts);
-}
-
-function tooLarge(file: string, bytes: number, where: string, maxBytes: number) {
-  return inputError({
-    code: 'PAYLOAD_TOO_LARGE',
-    what: `${file} has ${bytes} bytes; at most ${maxBytes} are read`,
-    where,
-    remedy: 'split it',
-  });
 }
 
 function unreadable(file: string, where: string, error: unknown) {

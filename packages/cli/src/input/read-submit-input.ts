@@ -10,7 +10,7 @@ const WHERE = '--input';
 export async function readSubmitInput(file: string): Promise<JsonObject> {
   // A Word or PDF file is larger than the text that is sent of it.
   const packed = /\.(?:pdf|docx)$/i.test(file);
-  const bytes = await readBytes(file, WHERE, packed ? DEFAULT_BOUNDS.maxFileBytes : undefined);
+  const bytes = await readBytes(file, WHERE, packed ? { maxBytes: DEFAULT_BOUNDS.maxFileBytes } : {});
   // What a shell pipes in has no name; a JSON object shows itself.
   const asJson = file === '-' ? firstCharacter(bytes) === '{' : extname(file).toLowerCase() === '.json';
   return asJson
