@@ -91,6 +91,16 @@ describe('a question is taken apart by its form', () => {
   });
 });
 
+test.each([
+  'What is the limit of the person who leads the Berlin office in 2024 and in 2026?',
+  'Which is longer, the notice period for suppliers or the one for customers in 2024 and in 2025?',
+  '客户和供应商的付款期限在2024年和2025年有什么不同？',
+])('%s: which time belongs to which part is not told by its form, so the whole is looked for at each', (question) => {
+  expect(told(question)).toBeNull();
+  const periods = planWhole(question, CONTEXT).subGoals.map(({ period }) => period?.from?.slice(0, 4));
+  expect(periods).toEqual([...question.matchAll(/\d{4}/g)].map(([year]) => year));
+});
+
 test('more times than a plan has sub-goals are refused by name, not looked for in part', () => {
   const years = Array.from({ length: 9 }, (_, index) => `in ${2010 + index}`);
   for (const plan of [planQuestion, planWhole])

@@ -31,9 +31,17 @@ export function planQuestion(question: string, context: QuestionContext): Questi
   const { language, periods, text, unlisted } = readTimes(question, context);
   const templates = language === 'zh' ? ZH_TEMPLATES : EN_TEMPLATES;
   const byJoint = readShape(templates, text);
-  // What joins its times tells a comparison; to what is asked at each of them it means nothing.
-  const shape = byJoint === null || byJoint.shape === 'lookup' ? readShape(templates, unlisted) : byJoint;
-  return shape === null ? null : toPlan(shape, language, periods, context);
+  // What joins its times tells a comparison of them; to what is asked at each of them it means nothing.
+  const shape = byJoint?.shape === 'comparison_over_time' ? byJoint : readShape(templates, unlisted);
+  return shape === null || isUnclear(shape, periods, text !== unlisted)
+    ? null
+    : toPlan(shape, language, periods, context);
+}
+
+/** Its form doesn't tell which of several times belongs to which part. `listed`: they stand in one list. */
+function isUnclear({ shape }: QuestionShape, periods: readonly FoundPeriod[], listed: boolean): boolean {
+  const { length } = distinct(periods.map(({ period }) => period));
+  return (shape === 'multi_hop' && length > 1) || (shape === 'comparison' && (length > 2 || (length === 2 && listed)));
 }
 
 /** What stays where no template covers the question and no model is there: the whole question, looked for by both channels, at each time it names. Throws as `planQuestion`. */
