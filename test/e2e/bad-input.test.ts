@@ -80,6 +80,13 @@ const RAW_FAULTS: readonly [what: string, data: string, code: string, message: R
   ['a __proto__ key', raw('{"__proto__":{"admin":true}}'), 'UNPARSEABLE', /__proto__/],
   ['a constructor key', raw('{"a":{"constructor":{"prototype":1}}}'), 'UNPARSEABLE', /constructor|prototype/],
   ['half a surrogate pair', raw('{"a":"\\ud800"}'), 'UNPARSEABLE', /surrogate/],
+  [
+    '400,000 keys',
+    raw(`{${Array.from({ length: 400_000 }, (_, i) => `"key${i}":1`).join(',')}}`),
+    'UNPARSEABLE',
+    /keys: send less/,
+  ],
+  ['2,000,000 lists', raw(`{"a":[${'[],'.repeat(2_000_000)}[]]}`), 'UNPARSEABLE', /values: send less/],
   ['100 levels', raw(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`), 'UNPARSEABLE', /nested deeper than/],
   ['200,000 levels', raw(`${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'UNPARSEABLE', /nested deeper than/],
 ];

@@ -1,6 +1,6 @@
 import {
   AppError,
-  decodeMessage,
+  decodeFromService,
   type Endpoint,
   ErrorBody,
   encodeMessage,
@@ -101,7 +101,7 @@ export async function callEndpoint<E extends Endpoint>(
   const bytes = await request(bus, endpointSubject(endpoint, tenantId), body, {
     timeoutMs: options.timeoutMs ?? 5_000,
   });
-  const reply = decodeMessage([endpoint.reply], bytes).envelope.data;
+  const reply = decodeFromService([endpoint.reply], bytes).envelope.data;
   if (reply.ok) return reply.value as ValueOf<E>;
   throw AppError.fromBody(reply.error);
 }

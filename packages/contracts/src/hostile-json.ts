@@ -3,19 +3,27 @@ export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constr
 /** `constructor` with every letter escaped. */
 const LONGEST_SPELLING = 'constructor'.length * '\\u0000'.length;
 
-const [QUOTE, BACKSLASH, COLON, BLANK, LETTER_U] = [34, 92, 58, 32, 117];
+/** How much structure text may hold: each key and each value costs a reader time and memory, however short it is. */
+export type JsonBounds = { readonly keys: number; readonly values: number };
+
+const [QUOTE, BACKSLASH, COLON, COMMA, BLANK, LETTER_U] = [34, 92, 58, 44, 32, 117];
+const UNBOUNDED: JsonBounds = { keys: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY };
+const SEND_LESS = 'send less, or send it as the text of a document';
 const [BRACKET, END_BRACKET, BRACE, END_BRACE] = [91, 93, 123, 125];
 
 /**
- * What JSON text holds that no service may: nesting beyond `maxDepth`, a forbidden key however it is spelled, an escaped NUL or half of a
+ * What JSON text holds that no service may: nesting beyond `maxDepth`, more structure than `bounds`, a forbidden key however it is spelled, an escaped NUL or half of a
  * surrogate pair (PostgreSQL stores neither). One pass before `JSON.parse` builds anything: no recursion, and no reviver, which costs ten times
  * the parse itself (8 MiB of `""` held the process for seconds). Of text that is no JSON it may report anything or nothing.
  */
-export function findHostile(text: string, maxDepth: number): string | undefined {
+export function findHostile(text: string, maxDepth: number, bounds?: JsonBounds): string | undefined {
+  const { keys: maxKeys, values: maxValues } = bounds ?? UNBOUNDED;
   const hasBackslashes = text.includes('\\');
   const hasEscapes = hasBackslashes && text.includes('\\u');
   const mayHoldKey = hasEscapes || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
   let depth = 0;
+  let keys = 0;
+  let values = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
@@ -28,12 +36,17 @@ export function findHostile(text: string, maxDepth: number): string | undefined 
       i = end;
     } else if (code === BRACE || code === BRACKET) {
       if (++depth > maxDepth) return `is nested deeper than ${maxDepth} levels: flatten it`;
+      if (++values > maxValues) return `holds more than ${maxValues} values: ${SEND_LESS}`;
+    } else if (code === COMMA) {
+      if (++values > maxValues) return `holds more than ${maxValues} values: ${SEND_LESS}`;
+    } else if (code === COLON) {
+      if (++keys > maxKeys) return `holds more than ${maxKeys} keys: ${SEND_LESS}`;
     } else if (code === END_BRACE || code === END_BRACKET) depth--;
   }
   return undefined;
 }
 
-function findStringEnd(text: string, start: number): number {
+export function findStringEnd(text: string, start: number): number {
   let i = start;
   while (i < text.length) {
     const code = text.charCodeAt(i);
@@ -76,7 +89,7 @@ function findForbiddenKey(text: string, quote: number, end: number): string | un
 }
 
 /** A colon follows a key and nothing else. */
-function isKey(text: string, end: number): boolean {
+export function isKey(text: string, end: number): boolean {
   let i = end + 1;
   while (text.charCodeAt(i) <= BLANK) i++;
   return text.charCodeAt(i) === COLON;

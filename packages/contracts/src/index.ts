@@ -99,7 +99,15 @@ export {
   TaskStory,
   Transition,
 } from './inspection-endpoints.ts';
-export { canonicalJson, type Json, MAX_BODY_BYTES, MAX_JSON_DEPTH, parseJson, parseJsonText } from './json.ts';
+export {
+  canonicalJson,
+  type Json,
+  MAX_BODY_BYTES,
+  MAX_JSON_DEPTH,
+  MESSAGE_BOUNDS,
+  parseJson,
+  parseJsonText,
+} from './json.ts';
 export {
   AccessLevel,
   Assertion,
@@ -119,6 +127,7 @@ export {
 export { DisputeView, FactDisputes, FactResolve, FactRetract, FactSearch } from './knowledge-endpoints.ts';
 export {
   type DataOf,
+  decodeFromService,
   decodeMessage,
   defineMessage,
   encodeMessage,
@@ -156,6 +165,7 @@ export {
 export { DEFAULT_DEADLINE_MS, MAX_DEADLINE_MS, TaskSubmit } from './messages/task-submit.ts';
 export { StepProgress, StepReport, StepRun, Usage, Verdict, VerdictReason } from './messages/work.ts';
 export { WorkflowRegister, WorkflowRegisterReply } from './messages/workflows.ts';
+export { findOwnText } from './own-text.ts';
 export { inboxPrefix, type Permissions, type Principal, permissionsFor, principalName } from './permissions.ts';
 export {
   Compensation,

@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, isAppError, MAX_BODY_BYTES, MAX_JSON_DEPTH, parseJson, parseJsonText } from './index.ts';
+import {
+  canonicalJson,
+  findOwnText,
+  isAppError,
+  MAX_BODY_BYTES,
+  MAX_INLINE_BYTES,
+  MAX_JSON_DEPTH,
+  MESSAGE_BOUNDS,
+  parseJson,
+  parseJsonText,
+} from './index.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const LONE = String.fromCharCode(0xd800);
@@ -57,6 +67,17 @@ describe('parseJson refuses what no service may hold', () => {
     expect(refusalOf(() => parseJson(utf8('{"a":{"__proto__":1},"a":2}'))).message).toContain('"__proto__"');
   });
 
+  it.each([
+    ['keys', (count: number) => `{${Array.from({ length: count }, (_, i) => `"key${i}":${i}`).join(',')}}`],
+    ['values', (count: number) => `[${'[],'.repeat(count - 2)}[]]`],
+    ['values', (count: number) => `{"a":[${'"",'.repeat(count)}1]}`],
+  ] as const)('more %s than a message may hold', (what, toText) => {
+    const most = MESSAGE_BOUNDS[what];
+    expect(refusalOf(() => parseJson(utf8(toText(most * 2)), 'body', MESSAGE_BOUNDS)).message).toBe(
+      `body holds more than ${most} ${what}: send less, or send it as the text of a document`,
+    );
+  });
+
   it('text that no UTF-8 could have held', () => {
     expect(refusalOf(() => parseJsonText(`{"a":"${LONE}"}`)).message).toMatch(/surrogate/);
   });
@@ -67,6 +88,14 @@ describe('parseJson takes', () => {
     const text = `{${Array.from({ length: 100_000 }, (_, i) => `"key${i}":${i}`).join(',')}}`;
     const value = parseJson(utf8(text));
     expect(Object.keys(value as object)).toHaveLength(100_000);
+  });
+
+  it('whatever fits inline, however short its keys and values', () => {
+    const shortest = `{${'"":1,'.repeat(Math.floor(MAX_INLINE_BYTES / 5) - 1)}"":1}`;
+    const list = `[${Array(MAX_INLINE_BYTES / 2)
+      .fill('1')
+      .join(',')}]`;
+    for (const text of [shortest, list]) expect(() => parseJson(utf8(text), 'body', MESSAGE_BOUNDS)).not.toThrow();
   });
 
   it('the forbidden words as text, and keys that only look like them', () => {
@@ -152,6 +181,23 @@ describe('parseJson takes', () => {
         }
       }),
     );
+  });
+});
+
+describe('findOwnText finds a text of the envelope without parsing it', () => {
+  it.each([
+    ['{"data":{"id":"no"},"id":"yes","x":["id"]}', 'yes'],
+    ['{"x":"\\"id\\":","id" : "a\\u00e9\\"b"', 'aé"b'],
+    ['[{"id":"no"}]', undefined],
+    ['{"x":"id"}', undefined],
+    ['{"id":1}', undefined],
+    ['{"id":"\\u0000"}', undefined],
+    ['{"id":"\\ud800"}', undefined],
+    [`{"id":"${'x'.repeat(201)}"}`, undefined],
+    [`{"id":"${'x'.repeat(9_000_000)}`, undefined],
+    ['id', undefined],
+  ])('%.60s', (json, text) => {
+    expect(findOwnText(json, 'id')).toBe(text);
   });
 });
 

@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts';
-import { findHostile } from './hostile-json.ts';
+import { findHostile, type JsonBounds } from './hostile-json.ts';
 import { toStorableText } from './storable-text.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -9,13 +9,19 @@ export const MAX_JSON_DEPTH = 64;
 /** Bodies beyond this are refused unread; it equals the `max_payload` of the NATS configuration we ship. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
+/**
+ * Of a message that a client or worker may send. Distinct keys cost most: 400,000 held a service for seconds, so many as these hold it for some 20 ms. What travels inline
+ * (`MAX_INLINE_BYTES`) is shorter than text that could hold more.
+ */
+export const MESSAGE_BOUNDS: JsonBounds = { keys: 53_000, values: 150_000 };
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Bytes → JSON value. Throws `UNPARSEABLE` (not UTF-8, not JSON, too deep, too large, a key that could reach a prototype,
- * a NUL character or unpaired surrogate, which PostgreSQL can't store); never overflows the stack.
+ * a NUL character or unpaired surrogate, which PostgreSQL can't store; more structure than `bounds`); never overflows the stack.
  */
-export function parseJson(bytes: Uint8Array, what = 'body'): unknown {
+export function parseJson(bytes: Uint8Array, what = 'body', bounds?: JsonBounds): unknown {
   if (bytes.length === 0) throw unparseable(`${what} is empty: send one JSON document`);
   if (bytes.length > MAX_BODY_BYTES) {
     throw new AppError('PAYLOAD_TOO_LARGE', `${what} has ${bytes.length} bytes; at most ${MAX_BODY_BYTES} are read`);
@@ -26,13 +32,15 @@ export function parseJson(bytes: Uint8Array, what = 'body'): unknown {
   } catch {
     throw unparseable(`${what} is not UTF-8: encode the JSON text as UTF-8`);
   }
-  return parseJsonText(text, what);
+  return parseJsonText(text, what, bounds);
 }
 
 /** As `parseJson`, from text. */
-export function parseJsonText(text: string, what = 'body'): unknown {
+export function parseJsonText(text: string, what = 'body', bounds?: JsonBounds): unknown {
   // Bytes can't hold half a pair; text handed in can.
-  const hostile = text.isWellFormed() ? findHostile(text, MAX_JSON_DEPTH) : 'holds an unpaired surrogate: remove it';
+  const hostile = text.isWellFormed()
+    ? findHostile(text, MAX_JSON_DEPTH, bounds)
+    : 'holds an unpaired surrogate: remove it';
   if (hostile !== undefined) throw unparseable(`${what} ${hostile}`);
   try {
     return JSON.parse(text);

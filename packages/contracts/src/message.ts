@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { checkJson } from './check-json.ts';
 import { Envelope, type EnvelopeAttributes } from './envelope.ts';
 import { AppError, toAppError } from './errors.ts';
-import { parseJson } from './json.ts';
+import { MESSAGE_BOUNDS, parseJson } from './json.ts';
 import { toStorableText } from './storable-text.ts';
 
 /** One message type in its current version, with the way up from each older one. */
@@ -78,14 +78,29 @@ export function encodeMessage<S extends z.ZodType>(
 }
 
 /**
- * Bytes → checked envelope of one of `definitions`. Throws `AppError`: `UNPARSEABLE` (no JSON), `SCHEMA_MISMATCH` (wrong type or
+ * Bytes → checked envelope of one of `definitions`. Throws `AppError`: `UNPARSEABLE` (no JSON, or more of it than `MESSAGE_BOUNDS`), `SCHEMA_MISMATCH` (wrong type or
  * shape, with the path), `UNSUPPORTED_VERSION` (newer than this reader may read; nothing is wrong with the message).
  */
 export function decodeMessage<M extends MessageDefinition>(
   definitions: readonly M[],
   bytes: Uint8Array,
 ): { definition: M; envelope: Envelope<DataOf<M>> } {
-  const parsed = checkJson(Envelope, parseJson(bytes));
+  return check(definitions, parseJson(bytes, 'body', MESSAGE_BOUNDS));
+}
+
+/** As `decodeMessage`, for what a service sends: a reply or command may hold what was stored or gathered, however many values that has. */
+export function decodeFromService<M extends MessageDefinition>(
+  definitions: readonly M[],
+  bytes: Uint8Array,
+): { definition: M; envelope: Envelope<DataOf<M>> } {
+  return check(definitions, parseJson(bytes));
+}
+
+function check<M extends MessageDefinition>(
+  definitions: readonly M[],
+  value: unknown,
+): { definition: M; envelope: Envelope<DataOf<M>> } {
+  const parsed = checkJson(Envelope, value);
   if (!parsed.success) throw mismatch('envelope', parsed.error);
   const envelope = parsed.data;
   const dot = envelope.type.lastIndexOf('.v');

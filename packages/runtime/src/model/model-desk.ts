@@ -4,7 +4,7 @@ import { type Bus, backoffMs, request } from '@cleanslate/bus';
 import {
   AppError,
   type AttemptRef,
-  decodeMessage,
+  decodeFromService,
   encodeMessage,
   isAppError,
   ModelCallAsk,
@@ -218,7 +218,7 @@ export class ModelDesk implements ModelBudget {
     const attributes = { ...identity.envelope(), ...(tenantId === undefined ? {} : { tenantid: tenantId }) };
     const body = encodeMessage(ModelCallAsk, attributes, ask);
     const reply = await request(bus, subjects.modelCall(identity.role), body, { timeoutMs });
-    return decodeMessage([ModelCallReply], reply).envelope.data;
+    return decodeFromService([ModelCallReply], reply).envelope.data;
   }
 }
 

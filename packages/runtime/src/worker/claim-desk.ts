@@ -3,7 +3,7 @@ import {
   type ClaimAnswer,
   ClaimReply,
   ClaimRequest,
-  decodeMessage,
+  decodeFromService,
   encodeMessage,
   type Fence,
   subjects,
@@ -94,6 +94,6 @@ export class ClaimDesk {
     const claims = batch.map((asked) => asked.fence);
     const body = encodeMessage(ClaimRequest, identity.envelope(), { worker: workerId, role, claims });
     const reply = await request(bus, subjects.claim(role), body, { timeoutMs });
-    return decodeMessage([ClaimReply], reply).envelope.data.answers;
+    return decodeFromService([ClaimReply], reply).envelope.data.answers;
   }
 }

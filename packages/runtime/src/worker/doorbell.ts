@@ -2,7 +2,7 @@ import type { PulledMessage } from '@cleanslate/bus';
 import {
   AppError,
   type AttemptRef,
-  decodeMessage,
+  decodeFromService,
   fromAttemptHeaders,
   parseSubject,
   StepRun,
@@ -29,9 +29,9 @@ export function readTrace(message: PulledMessage): Record<string, string> {
   return trace;
 }
 
-/** Throws what `decodeMessage` throws, and `TENANT_MISMATCH` where the body speaks of another attempt than its subject. */
+/** Throws what `decodeFromService` throws, and `TENANT_MISMATCH` where the body speaks of another attempt than its subject. */
 export function readCommand(body: Uint8Array, attempt: AttemptRef): StepRun {
-  const { envelope } = decodeMessage([StepRun], body);
+  const { envelope } = decodeFromService([StepRun], body);
   const { tenantid, taskid, stepid } = envelope;
   const sameTask = (taskid ?? attempt.taskId) === attempt.taskId && (stepid ?? attempt.stepId) === attempt.stepId;
   if (tenantid !== attempt.tenantId || !sameTask) {

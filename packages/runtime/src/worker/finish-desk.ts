@@ -3,7 +3,7 @@ import {
   type ClaimAnswer,
   ClaimReply,
   ClaimWithReport,
-  decodeMessage,
+  decodeFromService,
   encodeMessage,
   isAppError,
   type StepReport,
@@ -114,6 +114,6 @@ export class FinishDesk {
     const data = { worker: workerId, role, finished: batch.map(({ report }) => report) };
     const body = encodeMessage(ClaimWithReport, identity.envelope(), data);
     const reply = await request(bus, subjects.claim(role), body, { timeoutMs });
-    return decodeMessage([ClaimReply], reply).envelope.data.answers;
+    return decodeFromService([ClaimReply], reply).envelope.data.answers;
   }
 }

@@ -1,5 +1,5 @@
 import { type Bus, request } from '@cleanslate/bus';
-import { decodeMessage, encodeMessage, Heartbeat, HeartbeatReply, subjects } from '@cleanslate/contracts';
+import { decodeFromService, encodeMessage, Heartbeat, HeartbeatReply, subjects } from '@cleanslate/contracts';
 import type { ClaimBook } from './claim-book.ts';
 import type { WorkerIdentity } from './identity.ts';
 
@@ -89,7 +89,7 @@ export class HeartbeatLoop {
       });
       const timeoutMs = Math.max(200, Math.min(3_000, this.#leaseMs / 2));
       const reply = await request(bus, subjects.heartbeat(role), body, { timeoutMs });
-      const { data } = decodeMessage([HeartbeatReply], reply).envelope;
+      const { data } = decodeFromService([HeartbeatReply], reply).envelope;
       this.#lastAnswerAt = performance.now();
       this.#leaseMs = data.leaseMs;
       onReply(data);

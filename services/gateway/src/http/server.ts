@@ -1,4 +1,4 @@
-import { AppError, isAppError, MAX_BODY_BYTES, parseJson } from '@cleanslate/contracts';
+import { AppError, isAppError, MAX_BODY_BYTES, MESSAGE_BOUNDS, parseJson } from '@cleanslate/contracts';
 import type { ReadyChecks } from '@cleanslate/runtime';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { addPage } from '../page/routes.ts';
@@ -133,7 +133,7 @@ function guardApi(
 function readStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    body.length === 0 && request.routeOptions.config.bodyOptional ? undefined : parseJson(body),
+    body.length === 0 && request.routeOptions.config.bodyOptional ? undefined : parseJson(body, 'body', MESSAGE_BOUNDS),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { PulledMessage } from '@cleanslate/bus';
 import {
   AppError,
+  decodeFromService,
   decodeMessage,
   type Envelope,
   HEADERS,
@@ -24,7 +25,9 @@ type Message = Pick<PulledMessage, 'subject' | 'data' | 'headers' | 'storedAt'>;
  * `UNSUPPORTED_VERSION`: a newer maintainer can.
  */
 export function decodeKnowledgeMessage(message: Message): Decoded {
-  const { definition, envelope } = decodeMessage([KnowledgePropose, KnowledgeSettle], message.data);
+  const command = message.subject.startsWith('cmd.');
+  const decode = command ? decodeFromService : decodeMessage;
+  const { definition, envelope } = decode([KnowledgePropose, KnowledgeSettle], message.data);
   const ids = parseSubject(message.subject);
   if (ids?.tenantId !== envelope.tenantid)
     throw new AppError('TENANT_MISMATCH', `subject ${message.subject} and envelope name different tenants`);
@@ -34,7 +37,6 @@ export function decodeKnowledgeMessage(message: Message): Decoded {
       'SCHEMA_MISMATCH',
       `${malformed}: holds a character that can't be stored: send well-formed UTF-8`,
     );
-  const command = message.subject.startsWith('cmd.');
   if (definition.name === KnowledgeSettle.name && command) return toSettlement(envelope);
   if (definition.name === KnowledgePropose.name && !command) return toCandidate(envelope, ids.taskId, message);
   throw new AppError('SCHEMA_MISMATCH', `type "${envelope.type}" is not read from ${message.subject}`);

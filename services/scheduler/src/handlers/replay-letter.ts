@@ -3,6 +3,7 @@ import {
   CandidatesSettled,
   DeadLettered,
   type DeadLetterReplay,
+  decodeFromService,
   decodeMessage,
   type Envelope,
   KnowledgePropose,
@@ -151,7 +152,7 @@ function readMessage(
       'INVALID_INPUT',
       'its candidates never came: replay their own letters, of the stream BLACKBOARD',
     );
-  const { envelope } = decodeMessage([CandidatesSettled], bytes);
+  const { envelope } = decodeFromService([CandidatesSettled], bytes);
   assertSame(letter, envelope);
   const { taskId, missing } = envelope.data;
   return async (tx) => {

@@ -1,5 +1,5 @@
 import { awaitNewerReader, deadLetter, type PulledMessage, PullLoop } from '@cleanslate/bus';
-import { AppError, CandidatesSettled, decodeMessage } from '@cleanslate/contracts';
+import { AppError, CandidatesSettled, decodeFromService } from '@cleanslate/contracts';
 import { confirmSettlement, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { CONSUMERS, type HandlerContext, handBack } from './context.ts';
@@ -18,9 +18,9 @@ export function startSettled(context: HandlerContext): PullLoop {
   return loop;
 
   async function take(message: PulledMessage): Promise<void> {
-    let envelope: ReturnType<typeof decodeMessage<typeof CandidatesSettled>>['envelope'];
+    let envelope: ReturnType<typeof decodeFromService<typeof CandidatesSettled>>['envelope'];
     try {
-      envelope = decodeMessage([CandidatesSettled], message.data).envelope;
+      envelope = decodeFromService([CandidatesSettled], message.data).envelope;
     } catch (error) {
       if (awaitNewerReader(message, error, context.rolloutMs)) return;
       await deadLetter({ ...context, consumer: CONSUMERS.settled, source: '/services/scheduler' }, message, error);

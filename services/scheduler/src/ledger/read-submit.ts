@@ -6,15 +6,17 @@ import {
   type DocumentRef,
   decodeMessage,
   type Envelope,
+  findOwnText,
   INVALID_TASK_ID,
   type JsonObject,
   MAX_INLINE_BYTES,
   mismatch,
+  TaskId,
   TaskSubmit,
   taskIdFromKey,
 } from '@cleanslate/contracts';
 import { keyOf, type StoredObject, toObject } from '@cleanslate/store/ledger';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { SubmitItem } from './items.ts';
 import type { KnownWorkflow, WorkflowRegistry } from './workflow-registry.ts';
 
@@ -101,19 +103,7 @@ function taskIdOf(envelope: Envelope<TaskSubmit>): string {
 
 /** What can still be read of a submit that was refused, so that its sender finds the answer. */
 export function describeSubmit(body: Uint8Array): { submitId: string | null; taskId: string } {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body));
-    const { id, taskid } = z
-      .object({
-        id: z.string().max(200).optional(),
-        taskid: z
-          .string()
-          .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/)
-          .optional(),
-      })
-      .parse(value);
-    return { submitId: id ?? null, taskId: taskid ?? INVALID_TASK_ID };
-  } catch {
-    return { submitId: null, taskId: INVALID_TASK_ID };
-  }
+  const text = new TextDecoder().decode(body);
+  const taskId = TaskId.safeParse(findOwnText(text, 'taskid'));
+  return { submitId: findOwnText(text, 'id') ?? null, taskId: taskId.success ? taskId.data : INVALID_TASK_ID };
 }
