@@ -78,3 +78,8 @@ test.each([
 ])('"%s" in "%s" is refused with a remedy', (cron, timeZone) => {
   expect(() => checkCron({ cron, timeZone })).toThrow(/can't be read.*write minute hour day/);
 });
+
+test('a rule that names no day of any year is refused, one of a leap day is not', () => {
+  expect(() => checkCron({ cron: '0 0 30 2 *', timeZone: 'UTC' })).toThrow(/^cron "0 0 30 2 \*" never comes: no month/);
+  expect(() => checkCron({ cron: '0 0 29 2 *', timeZone: 'UTC' })).not.toThrow();
+});

@@ -5,13 +5,13 @@ import { Cron } from 'croner';
 export type CronRule = { readonly cron: string; readonly timeZone: string };
 
 /**
- * Throws `INVALID_INPUT` for an expression or time zone that can't be read. Five fields (six with seconds first); a time of day that a clock change skips is run after the
+ * Throws `INVALID_INPUT` for an expression or time zone that can't be read, and for a rule that never comes. Five fields (six with seconds first); a time of day that a clock change skips is run after the
  * gap, one that it repeats is run once; every-so-often rules go by real time.
  */
 export function checkCron(rule: CronRule): void {
-  const now = new Date(0);
+  let first: Date | null;
   try {
-    toCron(rule).nextRun(now);
+    first = toCron(rule).nextRun(new Date(0));
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     throw new AppError(
@@ -19,6 +19,11 @@ export function checkCron(rule: CronRule): void {
       `cron "${rule.cron}" in time zone "${rule.timeZone}" can't be read: ${what}; write minute hour day month weekday, as "30 6 * * 1-5", and a zone as "Europe/Berlin"`,
     );
   }
+  if (first === null)
+    throw new AppError(
+      'INVALID_INPUT',
+      `cron "${rule.cron}" never comes: no month it names has such a day; write one that has`,
+    );
 }
 
 /** The first due time after `after`; null where there is none. */
