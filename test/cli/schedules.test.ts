@@ -44,6 +44,9 @@ test('a schedule is added, listed, paused, resumed and removed; what can not be 
   expect((await run('schedule', 'resume', 'nightly')).stdout).toMatch(/resumed {2}next 20/);
   expect(json(await run('schedule', 'remove', 'nightly', '--json'))).toMatchObject({ changed: true });
   expect((await run('schedule', 'pause', 'nightly')).code).toBe(2);
+  const gone = await run('schedule', 'remove', 'nightly');
+  expect(gone.code).toBe(2);
+  expect(gone.stderr).toMatch(/no schedule "nightly".*NOT_FOUND.*slate schedule list/s);
   expect((await run('schedule', 'list')).code).toBe(0);
 });
 

@@ -2,6 +2,7 @@ import { MissedPolicy, OverlapPolicy, Priority } from '@cleanslate/contracts';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { readInputOf } from '../input/read-input-of.ts';
+import { inputError } from '../input-error.ts';
 import { openClient } from '../target.ts';
 import { toTable } from '../view/table.ts';
 import {
@@ -100,6 +101,14 @@ function addSwitch(schedule: Command, context: CommandContext, verb: keyof typeo
   command.action(async (scheduleId: string, { tenant, json }: CommonOptions) => {
     await using client = await openClient(context, tenant);
     const answer = await client.schedules[method](scheduleId);
+    // For the platform a schedule that is gone is as deleted as can be; for a person the name is most likely a slip.
+    if (verb === 'remove' && !answer.changed)
+      throw inputError({
+        code: 'NOT_FOUND',
+        what: `there is no schedule "${scheduleId}"`,
+        where: '<schedule>',
+        remedy: 'see `slate schedule list`',
+      });
     if (json) return context.terminal.out(JSON.stringify(answer));
     const next = verb === 'resume' ? `  next ${answer.nextDueAt ?? 'never'}` : '';
     context.terminal.out(`schedule ${scheduleId}  ${answer.changed ? `${verb}d` : 'nothing changed'}${next}`);
