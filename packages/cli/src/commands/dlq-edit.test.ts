@@ -57,6 +57,16 @@ describe('filters', () => {
     );
   });
 
+  test('have a reason that is a code, the platform’s or an executor’s own', () => {
+    expect(toLetterQuery({ reason: 'MY_OWN_CODE' })).toEqual({ reason: 'MY_OWN_CODE' });
+    expect(() => toLetterQuery({ reason: 'unknown' })).toThrow(
+      expect.objectContaining({
+        message: '"unknown" is no reason',
+        details: { where: '--reason', remedy: expect.stringMatching(/one of INVALID_INPUT, UNPARSEABLE,.* or a code/) },
+      }),
+    );
+  });
+
   test('or a letter must be given, not both, and everything must be said', () => {
     expect(() => assertChosen(undefined, {}, undefined)).toThrow(/no filter/);
     expect(() => assertChosen('L', { reason: 'X' }, undefined)).toThrow(/one letter and a filter/);

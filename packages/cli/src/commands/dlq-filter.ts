@@ -1,5 +1,5 @@
 import type { Client } from '@cleanslate/client';
-import { DeadLetterSummary } from '@cleanslate/contracts';
+import { DeadLetterSummary, ERROR_CODES, ErrorBody } from '@cleanslate/contracts';
 import { type Command, Option } from 'commander';
 import { inputError } from '../input-error.ts';
 import { parseDuration } from '../view/duration.ts';
@@ -34,7 +34,7 @@ export function withFilters(command: Command): Command {
 export function toLetterQuery(options: FilterOptions, now = Date.now()): LetterQuery {
   const { reason, role, workflow, task, status, since, olderThan, needsHuman } = options;
   return {
-    ...(reason && { reason }),
+    ...(reason && { reason: toReason(reason) }),
     ...(role && { role }),
     ...(workflow && { workflow }),
     ...(task && { taskId: task }),
@@ -68,6 +68,16 @@ export async function collectLetters(client: Client, query: LetterQuery): Promis
     if (page.next === null) return letters.reverse();
     before = page.next;
   }
+}
+
+/** Executors have codes of their own: only what can't be a code is refused. */
+function toReason(reason: string): string {
+  if (ErrorBody.shape.code.safeParse(reason).success) return reason;
+  throw inputError({
+    what: `"${reason}" is no reason`,
+    where: '--reason',
+    remedy: `write one of ${Object.keys(ERROR_CODES).join(', ')}, or a code that an executor of yours reports`,
+  });
 }
 
 function toMoment(text: string, where: string, now: number): string {
