@@ -19,6 +19,8 @@ export class ScriptedScheduler implements AsyncDisposable {
   readonly #publisher: Publisher;
   readonly #intake: PullLoop;
   readonly #script: Script;
+  /** From here on an answer whose PubAck is still on its way may fail: nobody waits for it. */
+  #closing = false;
 
   private constructor(bus: Bus, script: Script) {
     this.#bus = bus;
@@ -28,7 +30,10 @@ export class ScriptedScheduler implements AsyncDisposable {
       stream: 'INTAKE',
       durable: 'scheduler-intake',
       slots: 10,
-      onMessage: (message) => void this.#take(message),
+      onMessage: (message) =>
+        void this.#take(message).catch((error) => {
+          if (!this.#closing) throw error;
+        }),
     });
     this.#intake.start();
   }
@@ -75,6 +80,7 @@ export class ScriptedScheduler implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#intake.drain();
+    this.#closing = true;
     this.#publisher.close();
     await this.#bus.close();
   }
