@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { decodeMessage, defineMessage, ErrorBody, encodeMessage, isAppError, TaskSubmit, toEnvelope } from './index.ts';
+import {
+  decodeMessage,
+  defineMessage,
+  ErrorBody,
+  encodeMessage,
+  isAppError,
+  mismatch,
+  TaskSubmit,
+  toEnvelope,
+} from './index.ts';
 
 const attributes = { id: 'm-1', source: '/tenants/acme', time: '2026-03-02T09:00:00.000Z', tenantid: 'acme' };
 const submit = toEnvelope(TaskSubmit, attributes, { workflow: 'contract-review', input: {} });
@@ -98,6 +107,31 @@ describe('decodeMessage', () => {
       disposition: 'terminal',
       message: expect.stringContaining(path),
     });
+  });
+
+  it.each([
+    ['a field that is missing', z.strictObject({ name: z.string() }), {}, 'data.name: is missing'],
+    [
+      'a field of any type that is missing',
+      z.fromJSONSchema({ type: 'object', properties: { any: {} }, required: ['any'] }),
+      {},
+      'data.any: is missing',
+    ],
+    [
+      'a value of no type that is taken',
+      z.strictObject({ at: z.union([z.int(), z.strictObject({ from: z.string() })]) }),
+      { at: 'now' },
+      'data.at: fits none of what is taken: expected number, received string; or expected object, received string',
+    ],
+    [
+      'an object of no shape that is taken',
+      z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })]),
+      {},
+      'data: fits none of what is taken: a is missing; or b is missing',
+    ],
+  ])('says what to do about %s', (_, schema, value, message) => {
+    const { error } = schema.safeParse(value);
+    expect(error && mismatch('data', error).message).toBe(message);
   });
 
   it('names a field at depth by its whole path', () => {

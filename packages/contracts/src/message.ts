@@ -160,8 +160,21 @@ export function mismatch(what: string, error: z.ZodError): AppError {
     // A key may be as long as the body, and a message may quote every one of them.
     .map((issue) => ({
       path: toStorableText([what, ...issue.path.map(String)].join('.'), 300),
-      message: toStorableText(issue.message, 500),
+      message: toStorableText(toWords(issue), 500),
     }));
   const text = issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
   return new AppError('SCHEMA_MISMATCH', toStorableText(text, 2_000), { details: { issues } });
+}
+
+/** Where zod's own words name a type of its inside, or leave out what would be right. */
+function toWords(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.message.endsWith(', received undefined')) return 'is missing';
+  if (issue.code !== 'invalid_union' || issue.message !== 'Invalid input' || issue.errors.length === 0)
+    return issue.message;
+  const options = issue.errors.flatMap(([first]) => (first === undefined ? [] : [toOption(first)]));
+  return `fits none of what is taken: ${[...new Set(options)].join('; or ')}`;
+}
+
+function toOption(issue: z.core.$ZodIssue): string {
+  return [...issue.path.map(String), toWords(issue).replace(/^Invalid input: /, '')].join(' ');
 }
