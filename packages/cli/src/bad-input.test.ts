@@ -117,6 +117,8 @@ describe('bad usage: exit 2', () => {
     [['submit', 'contract-review'], '--input'],
     [['submit', 'Bad.Workflow', '--input', '-'], 'workflow'],
     [['submit', 'noop', '--input', '-', '--deadline', 'soon'], '90s, 10m, 2h, 1d'],
+    [['submit', 'noop', '--input', '-', '--deadline', '50ms'], 'where: --deadline'],
+    [['task', 'retry', 'a', '--deadline', '31d'], 'write 100ms to 30d'],
     [['submit', 'noop', '--input', '-', '--valid-at', '2024-07-01T10:00'], 'with its zone'],
     [['submit', 'noop', '--input', '-', '--priority', 'urgent'], 'low, normal, high'],
     [['task', 'list', '--state', 'lost'], 'pending'],

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-code.ts';
 import { readInputOf } from '../input/read-input-of.ts';
 import { inputError } from '../input-error.ts';
 import { openClient } from '../target.ts';
-import { parseDuration } from '../view/duration.ts';
+import { parseDeadline } from '../view/duration.ts';
 import { followTask } from '../view/follow-task.ts';
 import { showTask } from '../view/show-task.ts';
 import { parseTime } from '../view/time.ts';
@@ -55,7 +55,7 @@ async function submit(context: CommandContext, workflow: string, options: Submit
       remedy: 'such as contract-review',
     });
   }
-  const deadlineMs = options.deadline === undefined ? undefined : parseDuration(options.deadline, '--deadline');
+  const deadlineMs = options.deadline === undefined ? undefined : parseDeadline(options.deadline, '--deadline');
   const validAt = options.validAt === undefined ? undefined : parseTime(options.validAt, '--valid-at');
   const input = await readInputOf(workflow, options.input);
   await using client = await openClient(context, options.tenant);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { openClient } from '../target.ts';
-import { parseDuration } from '../view/duration.ts';
+import { parseDeadline } from '../view/duration.ts';
 import { parseTime } from '../view/time.ts';
 import { type CommonOptions, parseCount, withCommonOptions, withExamples } from './options.ts';
 
@@ -28,7 +28,7 @@ export function addFork(task: Command, context: CommandContext): void {
       ...(at && { at }),
       ...(validAt && { validAt: parseTime(validAt, '--valid-at') }),
       ...(revision !== undefined && { revision }),
-      ...(deadline && { deadlineMs: parseDuration(deadline, '--deadline') }),
+      ...(deadline && { deadlineMs: parseDeadline(deadline, '--deadline') }),
     };
     await using client = await openClient(context, options.tenant);
     const forked = await client.fork(taskId, request);

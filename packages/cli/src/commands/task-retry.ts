@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { openClient } from '../target.ts';
-import { parseDuration } from '../view/duration.ts';
+import { parseDeadline } from '../view/duration.ts';
 import { type CommonOptions, withCommonOptions, withExamples } from './options.ts';
 
 type RetryOptions = CommonOptions & { readonly deadline?: string };
@@ -14,7 +14,7 @@ export function addRetry(task: Command, context: CommandContext): void {
   withCommonOptions(command, context);
   withExamples(command, 'slate task retry 0b6f9b3e-0d0c-5f0e-8a54-6f2f0f7e4d11 --deadline 2h');
   command.action(async (taskId: string, { tenant, json, deadline }: RetryOptions) => {
-    const deadlineMs = deadline === undefined ? undefined : parseDuration(deadline, '--deadline');
+    const deadlineMs = deadline === undefined ? undefined : parseDeadline(deadline, '--deadline');
     await using client = await openClient(context, tenant);
     const retried = await client.retry(taskId, deadlineMs === undefined ? {} : { deadlineMs });
     if (json) return context.terminal.out(JSON.stringify(retried));

@@ -1,5 +1,7 @@
+import { MAX_DEADLINE_MS } from '@cleanslate/contracts';
 import { inputError } from '../input-error.ts';
 
+const MIN_DEADLINE_MS = 100;
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `90s`, `10m`, `2h`, `1d`, `500ms` → milliseconds. */
@@ -13,6 +15,18 @@ export function parseDuration(text: string, where: string): number {
     });
   }
   return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+}
+
+/** As `parseDuration`, within what the platform takes as a deadline. */
+export function parseDeadline(text: string, where: string): number {
+  const ms = parseDuration(text, where);
+  if (ms >= MIN_DEADLINE_MS && ms <= MAX_DEADLINE_MS) return ms;
+  const days = MAX_DEADLINE_MS / UNITS.d;
+  throw inputError({
+    what: `"${text}" is no deadline that can be kept`,
+    where,
+    remedy: `write ${MIN_DEADLINE_MS}ms to ${days}d`,
+  });
 }
 
 /** For people: `0.4 s`, `12 s`, `3 min`, `2 h`. */
