@@ -144,6 +144,7 @@ test('topology diff and doctor see that all is well, and what is not', async () 
   expect(states).toMatchObject({
     broker: 'ok',
     topology: 'ok',
+    streams: 'ok',
     migrations: 'ok',
     'unaccounted tasks': 'ok',
     'database clock': 'ok',

@@ -38,3 +38,4 @@ export {
 export type { BusSubscription, SubscribeOptions } from './subscription.ts';
 export { type Difference, type Topology, topologyFor } from './topology.ts';
 export { lintTopology } from './topology-lint.ts';
+export { findWriteFault } from './write-fault.ts';

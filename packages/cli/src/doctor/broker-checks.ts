@@ -1,4 +1,4 @@
-import { type Bus, connectBus, diffTopology, request } from '@cleanslate/bus';
+import { type Bus, connectBus, diffTopology, findWriteFault, request } from '@cleanslate/bus';
 import { type Principal, principalName, STREAMS } from '@cleanslate/contracts';
 import { z } from 'zod';
 import type { CommandContext } from '../context.ts';
@@ -6,7 +6,7 @@ import { findCredentials, principalsOf, rolesOf } from '../stack/credentials.ts'
 import { findTarget, openAdminBus } from '../target.ts';
 import { attempt, type Check, ok, warn } from './check.ts';
 import { judgeClock } from './clock.ts';
-import { judgeBroker } from './judge-broker.ts';
+import { judgeBroker, refusesPublishes } from './judge-broker.ts';
 import { toRevive } from './to-revive.ts';
 
 const BACKLOG_WARNING = 1_000;
@@ -17,6 +17,7 @@ export async function checkBroker(context: CommandContext): Promise<readonly Che
     return [
       judgeBroker(bus.raw.info ?? {}),
       ...(await attempt('topology', 'slate topology apply', () => checkTopology(context, bus))),
+      ...(await attempt('streams', 'slate topology apply', () => checkStreams(bus))),
       ...(await attempt('backlog', 'slate topology apply', () => checkBacklog(bus))),
       ...(await attempt('permissions', 'restart the stack: `slate down`, `slate up`', () => checkPermissions(context))),
     ];
@@ -32,6 +33,13 @@ async function checkTopology({ home }: CommandContext, bus: Bus): Promise<Check>
     `${what.length} differ: ${what.slice(0, 4).join(', ')}`,
     'slate topology diff; slate topology apply',
   );
+}
+
+/** Does every stream take messages? One that could not be written says nothing to who publishes, and looks healthy. */
+async function checkStreams(bus: Bus): Promise<readonly Check[]> {
+  const faults = await Promise.all(STREAMS.map(async ({ name }) => ({ name, fault: await findWriteFault(bus, name) })));
+  const refusing = faults.flatMap(({ name, fault }) => (fault === undefined ? [] : [refusesPublishes(name, fault)]));
+  return refusing.length > 0 ? refusing : [ok('streams', 'each can be written')];
 }
 
 const StreamInfo = z.object({ state: z.object({ messages: z.number() }), ts: z.string().optional() });

@@ -1,6 +1,6 @@
 import { MAX_BODY_BYTES } from '@cleanslate/contracts';
 import { expect, test } from 'vitest';
-import { judgeBroker } from './judge-broker.ts';
+import { judgeBroker, refusesPublishes } from './judge-broker.ts';
 
 const broker = { version: '2.12.0', jetstream: true, max_payload: MAX_BODY_BYTES };
 
@@ -18,4 +18,12 @@ test('one that keeps the limit of a server without a configuration is warned abo
 
 test('one without JetStream is warned about', () => {
   expect(judgeBroker({ ...broker, jetstream: false })).toMatchObject({ state: 'warn' });
+});
+
+test('a stream that could not be written fails, in the broker’s words and with what ends it', () => {
+  expect(refusesPublishes('INTAKE', 'write 1.blk: no space left on device')).toEqual({
+    ...{ name: 'stream INTAKE', state: 'fail' },
+    found: 'publishes to it are refused: write 1.blk: no space left on device',
+    remedy: expect.stringMatching(/make room .*restart it/),
+  });
 });

@@ -1,5 +1,5 @@
 import { MAX_BODY_BYTES } from '@cleanslate/contracts';
-import { type Check, ok, warn } from './check.ts';
+import { type Check, fail, ok, warn } from './check.ts';
 
 export type BrokerInfo = { readonly version?: string; readonly jetstream?: boolean; readonly max_payload?: number };
 
@@ -10,4 +10,10 @@ export function judgeBroker({ version, jetstream, max_payload: maxPayload = 0 }:
   const found = `${name}, JetStream, messages up to ${maxPayload} bytes`;
   if (maxPayload >= MAX_BODY_BYTES) return ok('broker', found);
   return warn('broker', `${found}: larger documents are refused`, 'set max_payload: 8MB in its configuration');
+}
+
+/** A stream that stores nothing any more, for the reason that the broker gives. */
+export function refusesPublishes(stream: string, fault: string): Check {
+  const remedy = `make room for the broker's files, then restart it: it takes nothing for this stream before. What it had accepted goes on`;
+  return fail(`stream ${stream}`, `publishes to it are refused: ${fault}`, remedy);
 }
