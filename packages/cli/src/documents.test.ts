@@ -55,6 +55,13 @@ test('the two READMEs have the same sections and show the same commands in the s
   expect(english?.commands).toContain('workflow list');
 });
 
+test('docs/README.md leads to every page', () => {
+  const index = documents.find(({ name }) => name === 'docs/README.md')?.text ?? '';
+  const pages = globSync('**/*.md', { cwd: join(ROOT, 'docs') }).filter((page) => !page.startsWith('decisions/'));
+  expect(pages.filter((page) => page !== 'README.md' && !index.includes(`](${page})`))).toEqual([]);
+  expect(pages.length).toBeGreaterThan(10);
+});
+
 test('the check finds what is wrong, and something to check', () => {
   expect(isKnown(['task', 'vanish'])).toBe(false);
   expect(isKnown(['task', 'list', '--no-such-option'])).toBe(false);
