@@ -21,7 +21,7 @@ export const gatewayConfig = baseConfig.extend({
     )
     .optional()
     .describe(
-      'proxies before this API, whose X-Forwarded-For says who asks, separated by commas; default none: guessed keys are counted by who connects',
+      'proxies in front of this API whose X-Forwarded-For names the client, separated by commas; default none: wrong keys are counted per connecting address',
     ),
   CORS_ORIGINS: z
     .string()
@@ -33,11 +33,11 @@ export const gatewayConfig = baseConfig.extend({
     .min(32, 'must have at least 32 characters')
     .optional()
     .describe(
-      'seals sessions of the page, the same for all replicas; default: one of its own, sessions end with the process',
+      'seals the sessions of the page, the same for all replicas; default: a random one, so that sessions end with the process',
     ),
   RATE_PER_SECOND: wholeNumber({ min: 1, max: 1_000_000 })
     .default(200)
-    .describe('requests of one tenant each second, at this replica'),
+    .describe('requests per second of one tenant, at this replica'),
   RATE_BURST: wholeNumber({ min: 1, max: 1_000_000 }).default(400).describe('requests of one tenant at once'),
   SUBMIT_TIMEOUT_MS: wholeNumber({ min: 100, max: 300_000 })
     .default(10_000)

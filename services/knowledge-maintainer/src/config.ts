@@ -11,9 +11,11 @@ export const maintainerConfig = baseConfig.extend({
   ...databaseConfig,
   ...embeddingConfig,
   ...rolloutConfig,
-  TRUSTED_CONFIDENCE: fraction.default(0.75).describe('least confidence of candidates from internal documents'),
-  DERIVED_CONFIDENCE: fraction.default(0.9).describe('least confidence of candidates that a model derived'),
-  MIN_IMPORTANCE: fraction.default(0.3).describe('least importance of candidates'),
+  TRUSTED_CONFIDENCE: fraction
+    .default(0.75)
+    .describe('lowest accepted confidence of candidates from internal documents'),
+  DERIVED_CONFIDENCE: fraction.default(0.9).describe('lowest accepted confidence of candidates that a model derived'),
+  MIN_IMPORTANCE: fraction.default(0.3).describe('lowest accepted importance of candidates'),
   LAUNDER_EVERY_HOURS: wholeNumber({ min: 1, max: 8_760 })
     .default(24)
     .describe('hours between two rounds of laundering'),

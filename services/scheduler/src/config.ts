@@ -13,7 +13,7 @@ export const schedulerConfig = baseConfig.extend({
     .describe('how long a doorbell may go unanswered before the stream is asked for it'),
   MODEL_LEASE_MS: wholeNumber({ min: 500, max: 600_000 })
     .default(15_000)
-    .describe('how long a worker that died holds its place among the requests to a model'),
+    .describe('how long a worker that died still counts against the limit of concurrent model requests'),
   MAX_RINGS: wholeNumber({ min: 1, max: 1_000 })
     .default(20)
     .describe('doorbells of one attempt that may vanish from the stream before its step fails with RINGS_EXHAUSTED'),
@@ -26,9 +26,11 @@ export const schedulerConfig = baseConfig.extend({
     .describe('folder of *.json plans: workflows of your own beside the built-in ones'),
   RECONCILE_MS: wholeNumber({ min: 100, max: 3_600_000 })
     .default(30_000)
-    .describe('pause between two looks for tasks that nothing moves'),
+    .describe('pause between two searches for tasks that nothing will move'),
   RETAIN_DAYS: wholeNumber({ min: 1, max: 36_500 })
     .default(90)
-    .describe('how long finished tasks are kept, for tenants that set nothing else'),
-  SWEEP_MS: wholeNumber({ min: 50, max: 60_000 }).default(500).describe('pause between two looks at due times'),
+    .describe('how long finished tasks are kept, unless their tenant sets another number'),
+  SWEEP_MS: wholeNumber({ min: 50, max: 60_000 })
+    .default(500)
+    .describe('pause between two searches for rows that are due'),
 });

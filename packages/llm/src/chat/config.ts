@@ -18,7 +18,7 @@ const price = z
 
 /** What a service that asks a model reads from its environment; to spread into its schema. Without `MODEL` the rules answer. */
 export const modelConfig = {
-  MODEL: z.string().min(1).max(200).optional().describe('the model at MODEL_URL; unset: rules answer, offline'),
+  MODEL: z.string().min(1).max(200).optional().describe('the model at MODEL_URL; unset: rules answer, without a model'),
   MODEL_URL: z
     .string()
     .regex(/^https?:\/\/\S+$/, 'must be a URL that starts with http:// or https://')
@@ -30,15 +30,17 @@ export const modelConfig = {
     .describe("the model's context window; a prompt that does not fit is refused, not sent"),
   MODEL_MAX_OUTPUT_TOKENS: whole(16, 1_000_000)
     .optional()
-    .describe('longest answer, unless a request says otherwise; unset: 4096, half of a small window at most'),
-  LLM_MAX_RETRIES: whole(0, 10).default(2).describe('requests again after one that failed in passing'),
+    .describe('longest answer, unless a request says otherwise; unset: 4096, but at most half of the window'),
+  LLM_MAX_RETRIES: whole(0, 10).default(2).describe('how often a request is repeated that failed for a passing reason'),
   MODEL_TIMEOUT_MS: whole(100, 3_600_000)
     .default(180_000)
-    .describe('for one request, from its start to the last token'),
-  MODEL_HEADERS_TIMEOUT_MS: whole(50, 280_000).default(90_000).describe('until the server begins to answer'),
-  MODEL_FIRST_TOKEN_TIMEOUT_MS: whole(50, 280_000).default(90_000).describe('from the headers to the first token'),
-  MODEL_IDLE_TIMEOUT_MS: whole(50, 280_000).default(30_000).describe('between two tokens'),
-  MODEL_INPUT_PRICE: price.describe('price of a million tokens of a prompt; with it costs are counted'),
-  MODEL_OUTPUT_PRICE: price.describe('price of a million tokens of an answer'),
+    .describe('time limit of one request, from its start to the last token'),
+  MODEL_HEADERS_TIMEOUT_MS: whole(50, 280_000).default(90_000).describe('time limit until the server begins to answer'),
+  MODEL_FIRST_TOKEN_TIMEOUT_MS: whole(50, 280_000)
+    .default(90_000)
+    .describe('time limit from the headers to the first token'),
+  MODEL_IDLE_TIMEOUT_MS: whole(50, 280_000).default(30_000).describe('time limit between two tokens'),
+  MODEL_INPUT_PRICE: price.describe('price of a million prompt tokens; if set, costs are counted'),
+  MODEL_OUTPUT_PRICE: price.describe('price of a million tokens of answers'),
 };
 export type ModelSettings = z.infer<z.ZodObject<typeof modelConfig>>;

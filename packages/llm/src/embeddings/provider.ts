@@ -12,7 +12,7 @@ export const embeddingConfig = {
     .min(1)
     .max(100)
     .default('hashed')
-    .describe('"hashed", which is packaged, or a model at EMBEDDING_URL'),
+    .describe('"hashed", which is built in, or a model at EMBEDDING_URL'),
   EMBEDDING_DIMENSION: z
     .string()
     .regex(/^[0-9]{1,5}$/, DIMENSION)

@@ -28,7 +28,7 @@ export const baseConfig = z.object({
       message: 'must be one or more nats:// or tls:// URLs, separated by commas',
     })
     .describe('address of the broker, e.g. nats://127.0.0.1:4222'),
-  NATS_USER: z.string().optional().describe("user at the broker; default: the service's principal"),
+  NATS_USER: z.string().optional().describe("user name at the broker; default: the service's principal"),
   NATS_PASSWORD: z.string().optional().describe('password at the broker'),
   LOG_LEVEL: LogLevel.default('info').describe('debug, info, warn, error or silent'),
   HEALTH_HOST: z.string().default('127.0.0.1').describe('address of the health server; 0.0.0.0 in a container'),
@@ -49,18 +49,18 @@ export const baseConfig = z.object({
     .regex(/^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$/, 'must be a number from 0 to 1')
     .transform(Number)
     .default(1)
-    .describe('part of the traces begun here that is recorded, 0 to 1'),
+    .describe('share of the traces begun here that is recorded, 0 to 1'),
   GRACE_MS: wholeNumber({ max: 600_000 }).default(25_000).describe('how long running work may take after SIGTERM'),
 });
 
-/** To spread into the schema of a service that reads messages which belong to no attempt. */
+/** Spread into the schema of a service that reads messages which belong to no attempt. */
 export const rolloutConfig = {
   ROLLOUT_MS: wholeNumber({ min: 1_000, max: 86_400_000 })
     .default(3_600_000)
-    .describe('how long a message of a newer version waits for a reader that knows it, before it is a dead letter'),
+    .describe('how long a message of a newer version waits for a reader that knows it before it becomes a dead letter'),
 };
 
-/** To spread into the schema of a service that has a database. */
+/** Spread into the schema of a service that has a database. */
 export const databaseConfig = {
   DATABASE_URL: urlOf('postgres', 'postgresql').describe("address of the database with this service's own role"),
 };
@@ -93,7 +93,7 @@ export function parseConfig<S extends z.ZodObject>(
   });
 }
 
-/** As OpenTelemetry has it: `name=value,name=value`, values percent-encoded. */
+/** OpenTelemetry's format: `name=value,name=value`, values percent-encoded. */
 function parseHeaderList(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (const pair of text.split(',')) {
