@@ -21,14 +21,14 @@ type AskOptions = CommonOptions & {
 export function addAsk(program: Command, context: CommandContext): void {
   const command = program
     .command('ask <question...>')
-    .description('a question to the knowledge base: quoted facts with their sources, or what is not known')
-    .option('--valid-at <time>', 'date or ISO time that the answer must hold at (default now)')
+    .description('ask the knowledge base: quoted facts with their sources, or what is not known')
+    .option('--valid-at <time>', 'date or ISO time for which to answer (default: now)')
     .addOption(
-      new Option('--access-level <level>', 'the highest level that may be read for it (default internal)').choices(
+      new Option('--access-level <level>', 'the highest access level to read from (default: internal)').choices(
         AccessLevel.options,
       ),
     )
-    .option('-s, --source <name...>', 'sources to be asked beside the knowledge base (docs/how-to/sources.md)')
+    .option('-s, --source <name...>', 'sources to ask besides the knowledge base (docs/how-to/sources.md)')
     .option('--watch', 'show each step');
   withCommonOptions(command, context);
   withExamples(

@@ -8,7 +8,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export function addCompletion(program: Command, { terminal }: CommandContext): void {
   const command = program
     .command('completion')
-    .description(`what makes ${SHELLS.join(', ')} complete commands, options and their values`)
+    .description(`print the script that completes commands, options and values in ${SHELLS.join(', ')}`)
     .addArgument(new Argument('<shell>').choices(SHELLS));
   withExamples(
     command,

@@ -11,13 +11,16 @@ type Options = { readonly input?: string; readonly lang?: DemoLanguage; readonly
 export function addDemo(program: Command, context: CommandContext): void {
   const command = program
     .command('demo')
-    .description('a contract review on a stack of its own, from submit to validated report; stops everything again')
+    .description('review a contract on a stack of its own, from submit to validated report, then stop everything')
     .option(
       '-i, --input <file>',
       'your own contract (.txt, .md, .docx, .pdf) in English or Chinese (default: a sample)',
     )
     .addOption(
-      new Option('--lang <language>', 'sample and policies (default: by the contract’s script)').choices(['en', 'zh']),
+      new Option('--lang <language>', 'language of sample and policies (default: that of the contract)').choices([
+        'en',
+        'zh',
+      ]),
     )
     .option('--json', 'end with one JSON document on stdout: { task, report, evidence, timings }');
   withExamples(

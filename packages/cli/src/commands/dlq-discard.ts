@@ -12,9 +12,9 @@ type DiscardOptions = CommonOptions &
 export function addDiscard(dlq: Command, context: CommandContext): void {
   const command = dlq
     .command('discard [letter]')
-    .description('close what nobody will replay: one letter, or all of a filter; it stays in the record');
+    .description('close what nobody will replay: one letter, or all that match a filter; it stays on record');
   withFilters(command)
-    .requiredOption('--because <text>', 'why; kept in its history')
+    .requiredOption('--because <text>', 'why; kept in the letter’s history')
     .option('--all', 'every open letter');
   withCommonOptions(command, context);
   withExamples(

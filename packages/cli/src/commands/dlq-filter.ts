@@ -28,7 +28,7 @@ export function withFilters(command: Command): Command {
     .addOption(new Option('--status <status>', 'only in this state').choices(DeadLetterSummary.shape.status.options))
     .option('--since <time>', 'last failed then or later: a time, or how long ago (90s, 10m, 2h, 1d)')
     .option('--older-than <time>', 'last failed before: a time, or how long ago')
-    .option('--needs-human', 'parked: bulk replays of it failed three times');
+    .option('--needs-human', 'only parked ones: bulk replays of them failed three times');
 }
 
 export function toLetterQuery(options: FilterOptions, now = Date.now()): LetterQuery {

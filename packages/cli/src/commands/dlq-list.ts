@@ -15,7 +15,7 @@ import {
 type ListOptions = CommonOptions & FilterOptions & PageOptions;
 
 export function addList(dlq: Command, context: CommandContext): void {
-  const command = withPage(withFilters(dlq.command('list').description('dead letters, last failed first')));
+  const command = withPage(withFilters(dlq.command('list').description('list dead letters, last failed first')));
   withCommonOptions(command, context);
   withExamples(
     command,
@@ -45,7 +45,7 @@ export function addList(dlq: Command, context: CommandContext): void {
 }
 
 export function addShow(dlq: Command, context: CommandContext): void {
-  const command = dlq.command('show <letter>').description('one dead letter: its bytes and its story');
+  const command = dlq.command('show <letter>').description('show one dead letter: its bytes and its history');
   withCommonOptions(command, context);
   withExamples(command, 'slate dlq show LETTER', 'slate dlq show LETTER --json | jq -r .body | base64 -d');
   command.action(async (letterId: string, { tenant, json }: CommonOptions) => {

@@ -26,18 +26,18 @@ type ReplayOptions = CommonOptions &
 export function addReplay(dlq: Command, context: CommandContext): void {
   const command = dlq
     .command('replay [letter]')
-    .description('try again what was given up on, after its cause was repaired: one letter, or all of a filter');
+    .description('try again what was given up on, once its cause is fixed: one letter, or all that match a filter');
   withFilters(command)
     .option('--all', 'every open letter')
-    .option('--dry-run', 'say what would be replayed and what is refused, change nothing')
-    .option('--force', 'also where it was replayed before')
-    .option('--edit <file>', 'one letter: this as the step’s input (JSON), or as the message; - for stdin')
-    .option('--set <path=value>', 'one letter: its input or message with this value; repeatable', gather)
-    .option('--rate <count>', 'a filter: replays per second', parseCount, 20)
-    .option('--in-flight <count>', 'a filter: replays under way at once', parseCount, 50)
-    .option('--stop-after <count>', 'a filter: stop once so many failed again; 0: never', parseCount, 3)
-    .option('--wait <duration>', 'a filter: for the last ones to come to their end', '60s')
-    .option('--batch <name>', 'a filter: name of this bulk replay, to list its letters by');
+    .option('--dry-run', 'show what would be replayed and what would be refused; change nothing')
+    .option('--force', 'also letters that were replayed before')
+    .option('--edit <file>', 'one letter: use this as the step’s input (JSON), or as the message; - for stdin')
+    .option('--set <path=value>', 'one letter: set this value in its input or message; repeatable', gather)
+    .option('--rate <count>', 'filter: replays per second', parseCount, 20)
+    .option('--in-flight <count>', 'filter: replays in flight at once', parseCount, 50)
+    .option('--stop-after <count>', 'filter: stop when this many have failed again; 0: never', parseCount, 3)
+    .option('--wait <duration>', 'filter: how long to wait for the last ones to end', '60s')
+    .option('--batch <name>', 'filter: name of this bulk replay, to list its letters by');
   withCommonOptions(command, context);
   withExamples(
     command,

@@ -5,7 +5,7 @@ import { addList, addShow } from './dlq-list.ts';
 import { addReplay } from './dlq-replay.ts';
 
 export function addDlq(program: Command, context: CommandContext): void {
-  const dlq = program.command('dlq').description('dead letters: work and messages that were given up on');
+  const dlq = program.command('dlq').description('dead letters: steps and messages that were given up on');
   addList(dlq, context);
   addShow(dlq, context);
   addReplay(dlq, context);

@@ -25,13 +25,13 @@ export function addDoctor(program: Command, context: CommandContext): void {
   const command = program
     .command('doctor')
     .description(
-      'is everything as it should be? exit code 1 where something fails, 3 where broker or database are away',
+      'check that everything is as it should be; exit code 1 if something fails, 3 if broker or database cannot be reached',
     )
     .option(
       '--after-restore',
-      'the database was restored from a backup and all services are stopped: raise its epoch, list what the backup lacks',
+      'after a backup was restored, with all services stopped: begin a new epoch, list what the backup lacks',
     )
-    .option('--repair', 'have a scheduler set going again what nothing moves, then look')
+    .option('--repair', 'have a scheduler restart whatever nothing would move, then check')
     .option('--json', 'print JSON for machines');
   withExamples(
     command,

@@ -11,7 +11,7 @@ const GRACE_MS = 30_000;
 const FILE_MS = 10_000;
 
 export function addDown(program: Command, context: CommandContext): void {
-  const command = program.command('down').description('stop the stack that `slate up` started here, and nothing else');
+  const command = program.command('down').description('stop the stack that `slate up` started here, nothing else');
   command.option('--json', 'print JSON for machines');
   withExamples(command, 'slate down', 'slate down --json');
   command.action(async ({ json }: { readonly json?: boolean }) => {

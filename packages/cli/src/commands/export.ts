@@ -20,21 +20,19 @@ type Read = (client: Client, after: string | undefined, revision: number | undef
 const PAGE = 200;
 
 export function addExport(program: Command, context: CommandContext): void {
-  const exports = program
-    .command('export')
-    .description('knowledge as files: JSON Lines, in an order that does not change');
+  const exports = program.command('export').description('export knowledge as JSON Lines, in a stable order');
   const pairs = withExport(
     exports
       .command('pairs')
-      .description('what was proposed, word by word, and what became of it: decision, reason, source, hashes'),
+      .description('export what was proposed, word for word, and what became of it: decision, reason, source, hashes'),
     context,
   );
   withExamples(pairs, 'slate export pairs --out pairs.jsonl', 'slate export pairs --out pairs.jsonl --resume');
   pairs.action((options: ExportOptions) => run(context, options, 'seq', readPairs));
   const facts = withExport(
-    exports.command('facts').description('every fact that holds, by knowledge id'),
+    exports.command('facts').description('list every fact in force, by knowledge id'),
     context,
-  ).option('--valid-at <time>', 'when it holds in the world (default now)');
+  ).option('--valid-at <time>', 'the moment in the world to ask about (default: now)');
   withExamples(
     facts,
     'slate export facts --out facts.jsonl --valid-at 2024-07-01 --revision 12',
@@ -48,9 +46,9 @@ export function addExport(program: Command, context: CommandContext): void {
 
 function withExport(command: Command, context: CommandContext): Command {
   command
-    .addOption(new Option('--out <file>', 'where to; "-" for stdout').makeOptionMandatory())
-    .option('--resume', 'go on behind the last whole line of the file, at its revision')
-    .option('--revision <number>', 'as known at this revision (default the last)', parseCount);
+    .addOption(new Option('--out <file>', 'file to write; "-" for stdout').makeOptionMandatory())
+    .option('--resume', 'continue after the last complete line of the file, at its revision')
+    .option('--revision <number>', 'as known at this revision (default: the latest)', parseCount);
   return withCommonOptions(command, context);
 }
 

@@ -24,20 +24,20 @@ type AddOptions = CommonOptions & {
 export function addAdd(fact: Command, context: CommandContext): void {
   const command = fact
     .command('add <statement>')
-    .description('state one fact; another value of the same subject and predicate is its next version')
-    .option('--subject <text>', 'what it is about; needs --predicate and --value')
-    .option('--predicate <text>', 'what is said of it')
-    .option('--value <text>', 'what it is; numbers as digits')
-    .option('--unit <unit>', 'of the value: days, percent, …')
-    .option('--not', 'it is denied')
+    .description('state one fact; another value for the same subject and predicate becomes its next version')
+    .option('--subject <text>', 'what the fact is about; needs --predicate and --value')
+    .option('--predicate <text>', 'which property of the subject')
+    .option('--value <text>', 'value of the property; numbers as digits')
+    .option('--unit <unit>', 'unit of the value: days, percent, …')
+    .option('--not', 'negate the statement')
     .addOption(
       new Option('--modality <modality>', 'how binding').choices(['is', 'may', 'should', 'must']).default('is'),
     )
-    .option('--id <knowledge-id>', 'the fact that is meant, or the id of a new one')
+    .option('--id <knowledge-id>', 'id of an existing fact, or of a new one')
     .addOption(new Option('--type <type>', 'what kind of knowledge').choices(KnowledgeType.options))
-    .option('--source <text>', 'who says so, or where it stands (default: person)')
-    .option('--valid-from <time>', 'holds from then on')
-    .option('--valid-until <time>', 'holds until then')
+    .option('--source <text>', 'who says so, or where it is written (default: person)')
+    .option('--valid-from <time>', 'in force from then on')
+    .option('--valid-until <time>', 'in force until then')
     .option('--tag <tag...>', 'tags');
   withCommonOptions(command, context);
   withExamples(

@@ -18,7 +18,7 @@ type CandidateOptions = CommonOptions &
 export function addCandidates(fact: Command, context: CommandContext): void {
   const command = fact
     .command('candidates')
-    .description('the blackboard: what was proposed as knowledge, newest first, and what became of it')
+    .description('list what was proposed as knowledge (the blackboard), newest first, and what became of it')
     .option('--task <task>', 'only of this task')
     .addOption(new Option('--state <state>', 'only in this state').choices(CandidateView.shape.state.options));
   withPage(command);

@@ -9,7 +9,7 @@ type DisputesOptions = CommonOptions & { readonly all?: boolean; readonly limit?
 export function addDisputes(fact: Command, context: CommandContext): void {
   const command = fact
     .command('disputes [knowledge-id]')
-    .description('statements that contradict a fact and that nobody has decided about')
+    .description('list statements that contradict a fact and await a decision')
     .option('--all', 'settled ones too')
     .option('--limit <count>', 'at most 500 (default 100)', parsePositive);
   withCommonOptions(command, context);
@@ -43,7 +43,7 @@ export function addResolve(fact: Command, context: CommandContext): void {
   const command = fact
     .command('resolve')
     .argument('<dispute>', 'its number, as `slate fact disputes` shows it', parsePositive)
-    .description('decide a dispute; what is turned down is not asked about again')
+    .description('decide a dispute; what is turned down is not raised again')
     .addOption(
       new Option('--keep <side>', 'who is right').choices(['incumbent', 'challenger', 'neither']).makeOptionMandatory(),
     )

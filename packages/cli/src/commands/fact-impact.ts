@@ -10,7 +10,7 @@ export function addImpact(fact: Command, context: CommandContext): void {
   const command = fact
     .command('impact <fact>')
     .description(
-      'what rests on a fact, or on one version of it: derived facts however far down, answers of tasks, and who only read it',
+      'show what rests on a fact or on one version of it: derived facts at any depth, answers of tasks, and tasks that only read it',
     );
   withCommonOptions(command, context);
   withExamples(

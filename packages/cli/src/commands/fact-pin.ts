@@ -11,8 +11,8 @@ export type PinOptions = CommonOptions & {
 /** Both clocks: when something holds, and what was known. */
 export function withPin(command: Command): Command {
   return command
-    .option('--valid-at <time>', 'when it holds in the world (default now)')
-    .option('--revision <number>', 'as known at this revision (default the last)', parseCount)
+    .option('--valid-at <time>', 'the moment in the world to ask about (default: now)')
+    .option('--revision <number>', 'as known at this revision (default: the latest)', parseCount)
     .option('--known-at <time>', 'as known at this time');
 }
 

@@ -31,13 +31,13 @@ export function addRedact(fact: Command, context: CommandContext): void {
     fact
       .command('redact <fact>')
       .description(
-        'erase what a fact (or one version and those that say the same) says, wherever it is kept; a tombstone stays',
+        'erase what a fact (or one version and those that say the same) says, wherever it is kept; a tombstone remains',
       ),
   )
     .requiredOption('--reason <text>', 'why; stays on the tombstone')
     .option('--also <text...>', 'other wordings to erase from what tasks left behind')
-    .option('--yes', 'really; without it, only say what would be erased')
-    .option('--wait', 'come back when everything is erased');
+    .option('--yes', 'really erase; without it, only show what would be erased')
+    .option('--wait', 'return when everything is erased');
   withCommonOptions(command, context);
   withExamples(
     command,
@@ -98,7 +98,7 @@ type ListOptions = CommonOptions & PageOptions & { readonly open?: boolean };
 export function addRedactions(fact: Command, context: CommandContext): void {
   const command = fact
     .command('redactions [knowledge-id]')
-    .description('what was erased on request, newest first, and how far each is')
+    .description('list redactions, newest first, and how far each is')
     .option('--open', 'only those that are not confirmed yet');
   withPage(command);
   withCommonOptions(command, context);

@@ -21,12 +21,12 @@ export function addReembed(fact: Command, context: CommandContext): void {
   const command = fact
     .command('reembed')
     .description(
-      'move the whole knowledge base to another embedding model while everything runs; exit code 1 where it refuses a statement',
+      'move the whole knowledge base to another embedding model while everything runs; exit code 1 if it refuses a statement',
     )
     .requiredOption('--model <name>', '"hashed" (packaged), or a model at --url')
     .option('--dimension <length>', "length of the model's vectors", '384')
     .option('--url <url>', 'base of an OpenAI-compatible API; its key is read from EMBEDDING_API_KEY')
-    .option('--drop-retired', 'afterwards delete the vectors of spaces that nobody uses any more')
+    .option('--drop-retired', 'afterwards delete vectors that nobody uses any more')
     .option('--json', 'print JSON for machines');
   withExamples(
     command,

@@ -26,18 +26,18 @@ export function addRetract(fact: Command, context: CommandContext): void {
   const command = fact
     .command('retract [fact]')
     .description(
-      'no longer believe a fact, one version of it (id@version), or all of a source; earlier revisions still show it',
+      'stop believing a fact, one version of it (id@version), or everything from a source; earlier revisions still show it',
     )
     .requiredOption('--reason <text>', 'why; kept in the audit')
-    .option('--from <time>', 'it held until then (default: it never did)')
-    .option('--until <time>', 'it holds again from then on')
-    .option('--task <task>', 'all that this task contributed, in one revision')
-    .option('--source <ref>', 'all that this document or address contributed, in one revision')
-    .option('--even-confirmed', 'of a source: also what other sources say as well')
-    .option('--rerun', 'then run every task again whose answer rests on it; the same command again runs none twice')
-    .option('--rate <count>', 'new tasks a second, at most', parsePositive, 5)
-    .option('--in-flight <count>', 'new tasks under way at once, at most', parsePositive, 10)
-    .option('--dry-run', 'only say what would be done');
+    .option('--from <time>', 'it was in force until then (default: it never was)')
+    .option('--until <time>', 'it is in force again from then on')
+    .option('--task <task>', 'everything that this task contributed, in one revision')
+    .option('--source <ref>', 'everything that this document or address contributed, in one revision')
+    .option('--even-confirmed', 'with --source: also what other sources confirm')
+    .option('--rerun', 'then run every task again whose answer rests on it; repeating the command runs none twice')
+    .option('--rate <count>', 'most new tasks per second', parsePositive, 5)
+    .option('--in-flight <count>', 'most new tasks in flight at once', parsePositive, 10)
+    .option('--dry-run', 'only show what would be done');
   withCommonOptions(command, context);
   withExamples(
     command,

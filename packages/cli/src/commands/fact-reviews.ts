@@ -18,7 +18,7 @@ type ListOptions = CommonOptions & PageOptions & { readonly all?: boolean };
 export function addReviews(fact: Command, context: CommandContext): void {
   const command = fact
     .command('reviews [knowledge-id]')
-    .description('facts behind answers that somebody called wrong (slate task feedback), newest first')
+    .description('list facts behind answers that somebody called wrong (slate task feedback), newest first')
     .option('--all', 'closed ones and versions that are no longer believed too');
   withPage(command);
   withCommonOptions(command, context);
@@ -65,10 +65,10 @@ export function addReview(fact: Command, context: CommandContext): void {
     fact
       .command('review')
       .argument('<review>', 'its number, as `slate fact reviews` shows it', parsePositive)
-      .description('close a review: somebody looked, and the fact stays'),
+      .description('close a review: the fact was checked and stays'),
   )
     .requiredOption('--reason <text>', 'why; kept')
-    .option('--restore-weight', 'the feedback so far no longer counts');
+    .option('--restore-weight', 'feedback given so far no longer counts');
   withCommonOptions(command, context);
   withExamples(command, 'slate fact review 5 --reason "still in force, the appendix was misread" --restore-weight');
   command.action(async (reviewId: number, options: ReviewOptions) => {

@@ -9,9 +9,9 @@ import { parsePositive, withCommonOptions, withExamples } from './options.ts';
 type SearchOptions = PinOptions & { readonly limit?: number; readonly prefix?: string; readonly tag?: string[] };
 
 export function addSearch(fact: Command, context: CommandContext): void {
-  const command = withPin(fact.command('search <question...>').description('the best facts for a question in words'))
+  const command = withPin(fact.command('search <question...>').description('find the best facts for a question'))
     .option('--limit <count>', 'at most 50 (default 8)', parsePositive)
-    .option('--prefix <text>', 'only ids that begin so')
+    .option('--prefix <text>', 'only ids that begin like this')
     .option('--tag <tag...>', 'only facts with these tags');
   withCommonOptions(command, context);
   withExamples(

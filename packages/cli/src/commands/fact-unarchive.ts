@@ -4,7 +4,9 @@ import { openClient } from '../target.ts';
 import { type CommonOptions, withCommonOptions, withExamples } from './options.ts';
 
 export function addUnarchive(fact: Command, context: CommandContext): void {
-  const command = fact.command('unarchive <knowledge-id>').description('believe a fact again that laundering archived');
+  const command = fact
+    .command('unarchive <knowledge-id>')
+    .description('believe a fact again that laundering has archived');
   withCommonOptions(command, context);
   withExamples(command, 'slate fact unarchive supplier-portal');
   command.action(async (knowledgeId: string, { tenant, json }: CommonOptions) => {

@@ -49,7 +49,7 @@ export function addFact(program: Command, context: CommandContext): void {
 function addImport(fact: Command, context: CommandContext): void {
   const command = fact
     .command('import <file>')
-    .description('a YAML policy set; all or nothing, the same set again changes nothing');
+    .description('import a YAML policy set, all or nothing; importing the same set again changes nothing');
   withCommonOptions(command, context);
   withExamples(command, 'slate fact import infra/samples/policies-en.yaml', 'slate fact import policies.yaml --json');
   command.action(async (file: string, { tenant, json }: CommonOptions) => {
@@ -69,7 +69,7 @@ function addImport(fact: Command, context: CommandContext): void {
 }
 
 function addGet(fact: Command, context: CommandContext): void {
-  const command = withPin(fact.command('get <knowledge-id>').description('the version that holds'));
+  const command = withPin(fact.command('get <knowledge-id>').description('show the version in force'));
   withCommonOptions(command, context);
   withExamples(command, 'slate fact get payment-term-max-days --valid-at 2024-07-01');
   command.action(async (knowledgeId: string, options: PinOptions) => {
@@ -89,16 +89,16 @@ function addGet(fact: Command, context: CommandContext): void {
 
 const COLUMNS = `
 Columns:
-  VALID      when it holds in the world
+  VALID      when it is in force in the world
   REVISIONS  at which revisions of the knowledge base it was believed: 1–4 until revision 4 replaced it, 1–now still`;
 
 function addHistory(fact: Command, context: CommandContext): void {
   const command = fact
     .command('history <knowledge-id>')
-    .description('all versions, also those no longer believed')
-    .option('--valid-at <time>', 'only those that say something about this moment')
-    .option('--revision <number>', 'only those written up to this revision', parseCount)
-    .option('--known-at <time>', 'only those written by this time');
+    .description('show all versions, including those no longer believed')
+    .option('--valid-at <time>', 'only versions that say something about this moment')
+    .option('--revision <number>', 'only versions written up to this revision', parseCount)
+    .option('--known-at <time>', 'only versions written by this time');
   withCommonOptions(command, context);
   withExamples(
     command,
@@ -119,9 +119,9 @@ function addHistory(fact: Command, context: CommandContext): void {
 type AsOfOptions = PinOptions & PageOptions & { readonly prefix?: string };
 
 function addAsOf(fact: Command, context: CommandContext): void {
-  const command = withPin(fact.command('as-of').description('every fact that holds, by knowledge id')).option(
+  const command = withPin(fact.command('as-of').description('list every fact in force, by knowledge id')).option(
     '--prefix <text>',
-    'only ids that begin so',
+    'only ids that begin like this',
   );
   withPage(command, 1_000);
   withCommonOptions(command, context);

@@ -11,7 +11,7 @@ import { type CommonOptions, parsePositive, withCommonOptions, withExamples } fr
 type LaunderOptions = CommonOptions & { readonly dryRun?: boolean; readonly report?: number };
 
 export function addKnowledge(program: Command, context: CommandContext): void {
-  const knowledge = program.command('knowledge').description('the knowledge base as a whole: keep it clean');
+  const knowledge = program.command('knowledge').description('keep the knowledge base clean');
   addLaunder(knowledge, context);
   addReports(knowledge, context);
 }
@@ -19,10 +19,8 @@ export function addKnowledge(program: Command, context: CommandContext): void {
 function addLaunder(knowledge: Command, context: CommandContext): void {
   const command = knowledge
     .command('launder')
-    .description(
-      'merge what is said twice, question what contradicts itself, archive what faded; it also runs by itself',
-    )
-    .option('--dry-run', 'say what would be done, and do nothing')
+    .description('merge duplicates, dispute contradictions, archive facts that faded unused; also runs on a timetable')
+    .option('--dry-run', 'show what would be done, and do nothing')
     .option('--report <number>', 'show the report of an earlier run instead', parsePositive);
   withCommonOptions(command, context);
   withExamples(
@@ -69,7 +67,7 @@ type ReportsOptions = CommonOptions & { readonly limit?: number };
 function addReports(knowledge: Command, context: CommandContext): void {
   const command = knowledge
     .command('reports')
-    .description('what earlier runs of laundering did, newest first')
+    .description('list what earlier runs of laundering did, newest first')
     .option('--limit <count>', 'at most 100 (default 20)', parsePositive);
   withCommonOptions(command, context);
   withExamples(command, 'slate knowledge reports');

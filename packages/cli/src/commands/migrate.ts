@@ -12,9 +12,9 @@ type MigrateOptions = { readonly tenant: string[]; readonly dryRun?: boolean; re
 export function addMigrate(program: Command, context: CommandContext): void {
   const command = program
     .command('migrate')
-    .description('bring the database to this version; however many run at once, each step is applied once')
+    .description('migrate the database to this version; safe to repeat, and to run several at once')
     .option('-t, --tenant <tenant...>', 'register these tenants too', [])
-    .option('--dry-run', 'only say what is missing')
+    .option('--dry-run', 'only show what is missing')
     .option('--json', 'print JSON for machines');
   withExamples(
     command,

@@ -18,18 +18,18 @@ type LimitOptions = Partial<Record<LimitName, Limit>> & {
 const NAMES: readonly LimitName[] = ['maxRequests', 'tokensPerMinute', 'tokensPerDay', 'costPerDay'];
 
 export function addModel(program: Command, context: CommandContext): void {
-  const model = program.command('model').description('what calls of language models may use');
+  const model = program.command('model').description('limits on calls of language models');
   const command = model
     .command('limits')
     .description(
-      'limits that all workers keep together; a call over one waits. Without options: show them, with what today used',
+      'set limits that hold for all workers together; a call over one waits. Without options: show them and today’s use',
     )
-    .option('--tenant <tenant>', 'for one tenant; else for all of them together')
-    .option('--model <model>', 'for one model; else for all of them together')
-    .option('--max-requests <count>', 'requests at once; "none" takes a limit away', parseWhole)
-    .option('--tokens-per-minute <count>', 'prompt and answer, of the last minute', parseWhole)
-    .option('--tokens-per-day <count>', 'of a day (UTC)', parseWhole)
-    .option('--cost-per-day <amount>', 'of a day, in the unit of MODEL_INPUT_PRICE', parseAmount)
+    .option('--tenant <tenant>', 'for one tenant (default: all together)')
+    .option('--model <model>', 'for one model (default: all together)')
+    .option('--max-requests <count>', 'requests at once; "none" removes a limit', parseWhole)
+    .option('--tokens-per-minute <count>', 'prompts and answers of the last minute', parseWhole)
+    .option('--tokens-per-day <count>', 'prompts and answers of a day (UTC)', parseWhole)
+    .option('--cost-per-day <amount>', 'cost of a day, in the unit of MODEL_INPUT_PRICE', parseAmount)
     .option('--json', 'print JSON for machines');
   withExamples(
     command,

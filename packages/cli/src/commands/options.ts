@@ -16,7 +16,7 @@ export type PageOptions = { readonly limit: number; readonly cursor?: string };
 export function withPage(command: Command, most = 500): Command {
   return command
     .option('--limit <count>', `at most ${most}`, parsePositive, 50)
-    .option('--cursor <cursor>', 'the page after another: the "next" it gave');
+    .option('--cursor <cursor>', 'continue a listing: the "next" of the page before');
 }
 
 /** How to see the next page, where there is one. */

@@ -10,7 +10,7 @@ type PageOptions = CommonOptions & { readonly key?: boolean };
 export function addPage(program: Command, context: CommandContext): void {
   const command = program
     .command('page')
-    .description('a link to the page of the stack that runs here, which signs you in; or the API key alone')
+    .description('print a link that opens the page of this stack signed in, or only the API key')
     .option('--key', 'print only the API key of the tenant');
   withCommonOptions(command, context);
   withExamples(

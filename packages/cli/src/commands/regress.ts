@@ -25,10 +25,10 @@ is not zero: a stale version, another tenant's fact, erased content, a changed n
 export function addRegress(program: Command, context: CommandContext): void {
   const command = program
     .command('regress <file>')
-    .description('ask a set of questions and compare with how well they were answered before')
-    .option('--baseline <file>', 'what to compare with (default: beside the set, as NAME.baseline.json)')
+    .description('ask a set of questions and compare the answers with a baseline')
+    .option('--baseline <file>', 'what to compare with (default: NAME.baseline.json beside the set)')
     .option('--update', 'keep this run as the new baseline')
-    .option('--answers', 'also have the question-answering workflow answer the questions that say how');
+    .option('--answers', 'also have the question-answering workflow answer the questions that have an answer');
   withCommonOptions(command, context);
   withExamples(
     command,

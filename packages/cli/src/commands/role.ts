@@ -27,9 +27,9 @@ function addRoleAdd(role: Command, context: CommandContext): void {
   const command = role
     .command('add <role>')
     .description(
-      'let workers of your own work here: a login at the broker and a queue. Repeated, it shows the login again',
+      'let workers of your own work here: a login at the broker and a queue. Run again, it shows the login again',
     )
-    .option('--env', 'print nothing but the environment of a worker, for a .env file')
+    .option('--env', 'print only the environment of a worker, for a .env file')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate role add poet', 'slate role add poet --env > .env', 'node --env-file=.env worker.ts');
   command.action(async (name: string, { env, json }: Json & { readonly env?: boolean }) => {
@@ -59,7 +59,7 @@ function addRoleAdd(role: Command, context: CommandContext): void {
 function addRoleList(role: Command, context: CommandContext): void {
   const command = role
     .command('list')
-    .description('all roles, with the workers that are there, what waits for them, and the workflows they brought')
+    .description('list all roles, with their workers, what waits for them, and the workflows they registered')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate role list');
   command.action(async ({ json }: Json) => {
@@ -78,7 +78,7 @@ function addRoleRemove(role: Command, context: CommandContext): void {
   const command = role
     .command('remove <role>')
     .description(
-      'take away its login, its queue and the workflows its workers brought; refused while steps wait for it',
+      'remove a role’s login, its queue and the workflows its workers registered; refused while steps wait for it',
     )
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate role remove poet');

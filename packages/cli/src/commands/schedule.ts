@@ -16,7 +16,7 @@ import {
 } from './options.ts';
 
 export function addSchedule(program: Command, context: CommandContext): void {
-  const schedule = program.command('schedule').description('tasks that start by the clock');
+  const schedule = program.command('schedule').description('tasks that start on a timetable');
   addAdd(schedule, context);
   addList(schedule, context);
   for (const verb of ['pause', 'resume', 'remove'] as const) addSwitch(schedule, context, verb);
@@ -38,13 +38,15 @@ function addAdd(schedule: Command, context: CommandContext): void {
     .command('add <schedule> <workflow>')
     .description('create a schedule, or replace the one of that name')
     .requiredOption('--cron <rule>', 'minute hour day month weekday (or six fields, seconds first)')
-    .option('--input <file>', 'input of each run, as for `slate submit`; may be left out where a workflow takes none')
-    .option('--time-zone <name>', 'IANA name, as Europe/Berlin (default: UTC)')
+    .option('--input <file>', 'input of each run, as for `slate submit`; may be omitted if the workflow takes none')
+    .option('--time-zone <name>', 'IANA name, such as Europe/Berlin (default: UTC)')
     .addOption(new Option('--overlap <policy>', 'while a run is still going').choices(OverlapPolicy.options))
-    .addOption(new Option('--missed <policy>', 'runs whose time passed in an outage').choices(MissedPolicy.options))
-    .option('--backlog <count>', 'missed or waiting runs kept, at most (default: 10)', parseCount)
-    .option('--deadline-ms <ms>', 'of each run, from its start', parseCount)
-    .addOption(new Option('--priority <priority>', 'before or behind others of the tenant').choices(Priority.options));
+    .addOption(new Option('--missed <policy>', 'runs missed in an outage').choices(MissedPolicy.options))
+    .option('--backlog <count>', 'most missed or waiting runs to keep (default: 10)', parseCount)
+    .option('--deadline-ms <ms>', 'deadline of each run, from its start', parseCount)
+    .addOption(
+      new Option('--priority <priority>', 'before or after other tasks of the tenant').choices(Priority.options),
+    );
   withCommonOptions(command, context);
   withExamples(
     command,
@@ -88,8 +90,8 @@ function addList(schedule: Command, context: CommandContext): void {
 }
 
 const SWITCHES = {
-  pause: { does: 'start no runs until it is resumed; what runs goes on', method: 'pause' },
-  resume: { does: 'start runs again; times that passed in the pause are not made up for', method: 'resume' },
+  pause: { does: 'start no runs until it is resumed; a current run goes on', method: 'pause' },
+  resume: { does: 'start runs again; runs missed during the pause are not made up for', method: 'resume' },
   remove: { does: 'delete a schedule; its tasks stay', method: 'delete' },
 } as const;
 

@@ -13,7 +13,9 @@ type ComposeOptions = { readonly databaseUrl?: string; readonly tenant: string[]
 
 /** Passwords are made once and kept in the home's credentials.json; these commands only say them in other forms. */
 export function addSecrets(program: Command, context: CommandContext): void {
-  const secrets = program.command('secrets').description('passwords of a platform, in the form its surroundings want');
+  const secrets = program
+    .command('secrets')
+    .description('generate the passwords of a platform for Kubernetes or Compose');
   addKubernetes(secrets, context);
   addCompose(secrets, context);
 }
@@ -21,10 +23,14 @@ export function addSecrets(program: Command, context: CommandContext): void {
 function addKubernetes(secrets: Command, context: CommandContext): void {
   const command = secrets
     .command('kubernetes')
-    .description('print the Secrets that the manifests of k8s/ refer to. They hold passwords: pipe them')
-    .requiredOption('--database-url <url>', "an administrator's postgres:// URL as the pods reach it", parseDatabaseUrl)
+    .description('print the Secrets that the manifests in k8s/ refer to. They contain passwords: pipe them')
+    .requiredOption(
+      '--database-url <url>',
+      "an administrator's postgres:// URL that works inside the pods",
+      parseDatabaseUrl,
+    )
     .option('--namespace <name>', 'where they go', 'cleanslate')
-    .option('-t, --tenant <tenant...>', 'make credentials for these tenants too', []);
+    .option('-t, --tenant <tenant...>', 'create credentials for these tenants too', []);
   withExamples(
     command,
     'slate secrets kubernetes --database-url postgres://postgres:…@timescaledb:5432/cleanslate | kubectl apply -f -',
@@ -47,13 +53,13 @@ function addKubernetes(secrets: Command, context: CommandContext): void {
 function addCompose(secrets: Command, context: CommandContext): void {
   const command = secrets
     .command('compose')
-    .description('write the files that infra/compose.yaml reads, into the folder "compose" of the home')
+    .description('write the files that infra/compose.yaml reads into the folder "compose" of the home folder')
     .option(
       '--database-url <url>',
       "an administrator's postgres:// URL; default: of Compose's own TimescaleDB",
       parseDatabaseUrl,
     )
-    .option('-t, --tenant <tenant...>', 'make credentials for these tenants too', ['demo']);
+    .option('-t, --tenant <tenant...>', 'create credentials for these tenants too', ['demo']);
   withExamples(command, 'slate secrets compose && docker compose -f infra/compose.yaml up --detach');
   command.action(async ({ databaseUrl, tenant }: ComposeOptions) => {
     const { home, terminal } = context;

@@ -39,7 +39,7 @@ function addList(session: Command, context: CommandContext): void {
 }
 
 function addShow(session: Command, context: CommandContext): void {
-  const command = session.command('show <session>').description('all that a session holds, oldest first');
+  const command = session.command('show <session>').description('show everything a session holds, oldest first');
   withCommonOptions(command, context);
   withExamples(command, 'slate session show chat-7', 'slate session show chat-7 --json');
   command.action(async (sessionId: string, { tenant, json }: CommonOptions) => {
@@ -65,7 +65,7 @@ function addShow(session: Command, context: CommandContext): void {
 function addReset(session: Command, context: CommandContext): void {
   const command = session
     .command('reset <session>')
-    .description('forget all of a session; tasks accepted before bring nothing back');
+    .description('forget a session; tasks accepted earlier bring nothing back');
   withCommonOptions(command, context);
   withExamples(command, 'slate session reset chat-7');
   command.action(async (sessionId: string, { tenant, json }: CommonOptions) => {

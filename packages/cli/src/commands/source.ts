@@ -20,7 +20,7 @@ type AskOptions = FileOptions & {
 export function addSource(program: Command, context: CommandContext): void {
   const source = program
     .command('source')
-    .description('what agents may ask beside the knowledge base, tried from here');
+    .description('what agents can ask besides the knowledge base, tried from here');
   addList(source, context);
   addCheck(source, context);
   addAskSource(source, context);
@@ -33,7 +33,9 @@ function withFile(command: Command): Command {
 }
 
 function addList(source: Command, context: CommandContext): void {
-  const command = withFile(source.command('list').description('the sources of a file, and what each is asked with'));
+  const command = withFile(
+    source.command('list').description('list the sources of a file, and the parameters of each'),
+  );
   withExamples(command, 'slate source list --file sources.yaml');
   command.action(async ({ file, json }: FileOptions) => {
     await using sources = await openSourcesFile(context, file);
@@ -50,7 +52,7 @@ function toParams({ params }: SourceMetadata): string {
 
 function addCheck(source: Command, context: CommandContext): void {
   const command = withFile(
-    source.command('check').description('asks each whether it is there; exit code 1 where one is not'),
+    source.command('check').description('ask each source whether it is there; exit code 1 if one is not'),
   );
   withExamples(
     command,
@@ -71,13 +73,15 @@ function addCheck(source: Command, context: CommandContext): void {
 
 function addAskSource(source: Command, context: CommandContext): void {
   const command = withFile(
-    source.command('ask <name> [query...]').description('asks one, and shows the evidence that an agent would get'),
+    source
+      .command('ask <name> [query...]')
+      .description('ask one source, and show the evidence that an agent would get'),
   )
     .option('-t, --tenant <tenant>', 'who asks (environment: SLATE_TENANT)', context.config.tenant)
-    .option('-p, --param <name=value>', 'a parameter; several times', collect, [])
+    .option('-p, --param <name=value>', 'a parameter; repeatable', collect, [])
     .option('--limit <count>', 'at most 50', parsePositive, 8)
     .addOption(
-      new Option('--clearance <level>', 'the highest level that may be read')
+      new Option('--clearance <level>', 'the highest access level to read from')
         .choices(AccessLevel.options)
         .default('internal'),
     );

@@ -24,17 +24,19 @@ type SubmitOptions = CommonOptions & {
 export function addSubmit(program: Command, context: CommandContext): void {
   const command = program
     .command('submit <workflow>')
-    .description('send a task and learn that it is accepted')
+    .description('submit a task and wait until it is accepted')
     .option(
       '-i, --input <file>',
-      'contract (.txt, .md, .docx, .pdf), JSON object (.json), or - for stdin; may be left out where a workflow takes none',
+      'contract (.txt, .md, .docx, .pdf), JSON object (.json), or - for stdin; may be omitted if the workflow takes none',
     )
     .option('-k, --key <key>', 'idempotency key: the same key is the same task')
-    .option('--deadline <duration>', 'from acceptance, such as 90s, 10m, 2h (default 1h)')
-    .option('--valid-at <time>', 'date or ISO time that its knowledge must hold at (default now)')
-    .addOption(new Option('--priority <priority>', 'before or behind others of the tenant').choices(Priority.options))
-    .option('--wait', 'wait until it is over and print the result')
-    .option('--watch', 'as --wait, and show each step');
+    .option('--deadline <duration>', 'counted from acceptance, such as 90s, 10m, 2h (default: 1h)')
+    .option('--valid-at <time>', 'date or ISO time of the knowledge to use (default: now)')
+    .addOption(
+      new Option('--priority <priority>', 'before or after other tasks of the tenant').choices(Priority.options),
+    )
+    .option('--wait', 'wait until the task has ended and print the result')
+    .option('--watch', 'like --wait, and show each step');
   withCommonOptions(command, context);
   withExamples(
     command,

@@ -8,7 +8,7 @@ import { type CommonOptions, withCommonOptions, withExamples } from './options.t
 export function addExplain(task: Command, context: CommandContext): void {
   const command = task
     .command('explain <task>')
-    .description('why it ended so: output → evidence → fact version → source; attempts, failures, repairs')
+    .description('why a task ended as it did: output → evidence → fact version → source; attempts, failures, repairs')
     .addHelpText(
       'after',
       `

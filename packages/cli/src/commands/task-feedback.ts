@@ -18,12 +18,12 @@ export function addFeedback(task: Command, context: CommandContext): void {
     task
       .command('feedback <task>')
       .description(
-        'say whether its answer was right; the facts behind it gain or lose weight, and are put up for review',
+        'say whether a task’s answer was right; the facts behind it gain or lose weight, and those of a wrong one are put up for review',
       ),
   )
     .option('--wrong', 'it was wrong')
     .option('--right', 'it was right')
-    .option('--note <text>', 'what is wrong, for whoever looks at the facts');
+    .option('--note <text>', 'what is wrong, for whoever reviews the facts');
   withCommonOptions(command, context);
   withExamples(
     command,

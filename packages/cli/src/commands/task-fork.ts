@@ -15,11 +15,11 @@ type ForkOptions = CommonOptions & {
 export function addFork(task: Command, context: CommandContext): void {
   const command = task
     .command('fork <task>')
-    .description('a new task from an old one, which stays as it is')
-    .option('--at <step>', 'the first step to run again; what came before keeps its results (default: all run)')
-    .option('--valid-at <time>', 'another date or ISO time that its knowledge must hold at')
+    .description('start a new task from an old one, which stays as it is')
+    .option('--at <step>', 'the first step to run again; earlier steps keep their results (default: run all)')
+    .option('--valid-at <time>', 'another date or ISO time of the knowledge to use')
     .option('--revision <number>', 'another knowledge revision', parseCount)
-    .option('--deadline <duration>', 'from now, such as 10m (default: as long as the old one had)');
+    .option('--deadline <duration>', 'counted from now, such as 10m (default: the duration of the old task)');
   withCommonOptions(command, context);
   withExamples(command, 'slate task fork TASK --at generate', 'slate task fork TASK --valid-at 2024-07-01 --json');
   command.action(async (taskId: string, options: ForkOptions) => {

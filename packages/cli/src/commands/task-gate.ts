@@ -22,7 +22,7 @@ export function addGateCommands(task: Command, context: CommandContext): void {
 }
 
 function addApprove(task: Command, context: CommandContext): void {
-  const command = withHash(task.command('approve <task>').description('let the result that waits at the gate through'));
+  const command = withHash(task.command('approve <task>').description('approve the result that waits at the gate'));
   withCommonOptions(command, context);
   withExamples(command, 'slate task show TASK', 'slate task approve TASK --hash 9f86d081…');
   command.action(async (taskId: string, { tenant, json, hash }: GateOptions) => {
@@ -45,9 +45,7 @@ function addReject(task: Command, context: CommandContext): void {
 
 function addEdit(task: Command, context: CommandContext): void {
   const command = withHash(
-    task
-      .command('edit <task>')
-      .description('put another result in the place of the one that waits, and let it through'),
+    task.command('edit <task>').description('replace the result that waits at the gate, and approve the new one'),
   ).requiredOption('-i, --input <file>', 'the new result: a JSON object, or - for stdin');
   withCommonOptions(command, context);
   withExamples(command, 'slate task edit TASK --hash 9f86d081… --input corrected.json');

@@ -9,8 +9,8 @@ type RetryOptions = CommonOptions & { readonly deadline?: string };
 export function addRetry(task: Command, context: CommandContext): void {
   const command = task
     .command('retry <task>')
-    .description('run a failed task again: finished steps keep their results, attempts and rounds count anew')
-    .option('--deadline <duration>', 'from now, such as 10m (default: as long as at first)');
+    .description('run a failed task again: finished steps keep their results, attempts and rounds count from the start')
+    .option('--deadline <duration>', 'counted from now, such as 10m (default: the original duration)');
   withCommonOptions(command, context);
   withExamples(command, 'slate task retry 0b6f9b3e-0d0c-5f0e-8a54-6f2f0f7e4d11 --deadline 2h');
   command.action(async (taskId: string, { tenant, json, deadline }: RetryOptions) => {

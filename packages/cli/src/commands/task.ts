@@ -23,7 +23,7 @@ import { addGateCommands } from './task-gate.ts';
 import { addRetry } from './task-retry.ts';
 
 export function addTask(program: Command, context: CommandContext): void {
-  const task = program.command('task').description('look at tasks, follow them, decide about them');
+  const task = program.command('task').description('show tasks, follow them, decide about them');
   addList(task, context);
   addShow(task, context);
   addExplain(task, context);
@@ -87,8 +87,8 @@ type WatchOptions = CommonOptions & { readonly after?: string };
 function addWatch(task: Command, context: CommandContext): void {
   const command = task
     .command('watch [task]')
-    .description('what happens to a task until it is over, or to all tasks until ^C; nothing is missed')
-    .option('--after <cursor>', 'go on behind this <epoch>-<position>');
+    .description('follow one task to its end, or all tasks until ^C; no event is missed')
+    .option('--after <cursor>', 'start after this <epoch>-<position>');
   withCommonOptions(command, context);
   withExamples(command, 'slate task watch 0b6f9b3e-0d0c-5f0e-8a54-6f2f0f7e4d11', 'slate task watch --json');
   command.action((taskId: string | undefined, options: WatchOptions) => watch(context, taskId, options));

@@ -14,7 +14,7 @@ import { awaitLogin, requireId } from './principal.ts';
 export function addTenantAdd(tenant: Command, context: CommandContext): void {
   const command = tenant
     .command('add <tenant>')
-    .description('register a tenant: its row, its API key (shown this once) and its login at the broker')
+    .description('register a tenant, with an API key (shown only once) and a login at the broker')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate tenant add acme', 'slate tenant add acme --json');
   command.action(async (tenantId: string, { json }: { readonly json?: boolean }) => {
@@ -37,8 +37,8 @@ type RotateOptions = { readonly keepOld: string; readonly json?: boolean };
 export function addTenantRotate(tenant: Command, context: CommandContext): void {
   const command = tenant
     .command('rotate <tenant>')
-    .description('a new API key and a new password at the broker; its connections there log in anew')
-    .option('--keep-old <duration>', 'how long the old API keys stay good (90s, 1h, 7d)', '0s')
+    .description('issue a new API key and a new broker password; its connections must log in again')
+    .option('--keep-old <duration>', 'how long the old API keys stay valid (90s, 1h, 7d)', '0s')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate tenant rotate acme', 'slate tenant rotate acme --keep-old 1h');
   command.action(async (tenantId: string, { keepOld, json }: RotateOptions) => {

@@ -27,14 +27,14 @@ export function addTenantState(tenant: Command, context: CommandContext): void {
     context,
     'suspend',
     'suspended',
-    'start nothing new for it: submits, retries, forks, replays and schedules; what runs goes on',
+    'start nothing new for a tenant: submits, retries, forks, replays, schedules; what runs goes on',
   );
   addSwitch(
     tenant,
     context,
     'resume',
     'active',
-    'let a suspended tenant start work again; missed schedules follow their policy',
+    'let a suspended tenant start work again; missed runs of schedules follow their policy',
   );
 }
 
@@ -62,7 +62,7 @@ function addSwitch(
 export function addTenantList(tenant: Command, context: CommandContext): void {
   const command = tenant
     .command('list')
-    .description('all tenants, with their unfinished tasks and API keys (by id, never the keys)')
+    .description('list all tenants, with their unfinished tasks and API keys (by id, never the keys)')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate tenant list');
   command.action(async ({ json }: Json) => {
@@ -83,9 +83,9 @@ export function addTenantDelete(tenant: Command, context: CommandContext): void 
   const command = tenant
     .command('delete <tenant>')
     .description(
-      'remove a suspended tenant and all that is its own: tasks, events, dead letters, facts and their history',
+      'delete a suspended tenant and everything it owns: tasks, events, dead letters, facts and their history',
     )
-    .option('--yes', 'really; without it, only say what would go')
+    .option('--yes', 'really delete; without it, only show what would go')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate tenant suspend acme && slate tenant delete acme', 'slate tenant delete acme --yes');
   command.action(async (tenantId: string, { yes, json }: Json & { readonly yes?: boolean }) => {

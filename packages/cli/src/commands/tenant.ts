@@ -17,7 +17,9 @@ type LimitOptions = {
 };
 
 export function addTenant(program: Command, context: CommandContext): void {
-  const tenant = program.command('tenant').description('who works here, and what each may use');
+  const tenant = program
+    .command('tenant')
+    .description('tenants: their keys, their limits, suspending and deleting them');
   addTenantAdd(tenant, context);
   addTenantList(tenant, context);
   addTenantRotate(tenant, context);
@@ -29,9 +31,9 @@ export function addTenant(program: Command, context: CommandContext): void {
 function addLimits(tenant: Command, context: CommandContext): void {
   const command = tenant
     .command('limits <tenant>')
-    .description('how many steps may run at once; what is over a limit waits. Without options: show the limits')
-    .option('--max-running <count>', 'steps of the tenant; "none" takes the limit away', parseLimit)
-    .option('--workflow <name=count>', 'steps of one workflow; may stand several times', addWorkflow, {})
+    .description('limit how many steps run at once; steps over a limit wait. Without options: show the limits')
+    .option('--max-running <count>', 'steps of the tenant; "none" removes the limit', parseLimit)
+    .option('--workflow <name=count>', 'steps of one workflow; repeatable', addWorkflow, {})
     .option('--json', 'print JSON for machines');
   withExamples(
     command,

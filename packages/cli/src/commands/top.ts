@@ -31,10 +31,10 @@ type TopOptions = { readonly once?: boolean; readonly every: string; readonly js
 export function addTop(program: Command, context: CommandContext): void {
   const command = program
     .command('top')
-    .description('live: queues, workers, rates and the oldest waiting, of all tenants; for operators')
-    .option('--once', 'one look, then end')
-    .option('--every <duration>', 'how often it looks; rates are of this span', '2s')
-    .option('--json', 'print one JSON document for each look');
+    .description('live view for operators: queues, workers, rates and the longest waits of all tenants')
+    .option('--once', 'look once, then end')
+    .option('--every <duration>', 'how often to look; rates are over this span', '2s')
+    .option('--json', 'print one JSON document per look');
   withExamples(
     command,
     'slate top',

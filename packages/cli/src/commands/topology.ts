@@ -8,7 +8,9 @@ import { toTable } from '../view/table.ts';
 import { parsePositive, withExamples } from './options.ts';
 
 export function addTopology(program: Command, context: CommandContext): void {
-  const topology = program.command('topology').description('streams and durable consumers, as the catalogue has them');
+  const topology = program
+    .command('topology')
+    .description('streams and durable consumers, as the catalogue defines them');
   addApply(topology, context);
   addDiff(topology, context);
 }
@@ -40,7 +42,7 @@ function addApply(topology: Command, context: CommandContext): void {
 function addDiff(topology: Command, context: CommandContext): void {
   const command = topology
     .command('diff')
-    .description('what differs from the catalogue; exit code 1 where something does')
+    .description('show what differs from the catalogue; exit code 1 if something does')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate topology diff');
   command.action(async ({ json }: { json?: boolean }) => {

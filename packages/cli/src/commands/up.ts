@@ -14,8 +14,8 @@ export function addUp(program: Command, context: CommandContext): void {
   const command = program
     .command('up')
     .description('run the whole stack on this machine: broker, database, eight services, one log')
-    .option('-d, --detach', 'return once it is ready, and leave it running')
-    .option('-t, --tenant <tenant...>', 'tenants to have besides those it has', [context.config.tenant])
+    .option('-d, --detach', 'return once the stack is ready, and leave it running')
+    .option('-t, --tenant <tenant...>', 'tenants to create if they are missing', [context.config.tenant])
     .option('--verbose', 'log at debug level')
     .addOption(new Option('--quiet').hideHelp())
     .option('--json', 'print stack.json once it is ready (with --detach)');
@@ -25,10 +25,10 @@ export function addUp(program: Command, context: CommandContext): void {
     `
 Environment:
   CLEANSLATE_HOME  where its state lives (default .cleanslate in the checkout)
-  NATS_URL         a broker that runs already. Its login is NATS_USER / NATS_PASSWORD for all services; without them
+  NATS_URL         a broker that is already running. Its login is NATS_USER / NATS_PASSWORD for all services; without them
                    each has its own from credentials.json, and the broker must include nats-authorization.conf
-  DATABASE_URL     a PostgreSQL that runs already, as a user who may create roles (default: an embedded one)
-  SOURCES_FILE     what agents may ask beside the knowledge base (docs/how-to/sources.md)`,
+  DATABASE_URL     a PostgreSQL that is already running, as a user who may create roles (default: an embedded one)
+  SOURCES_FILE     what agents can ask besides the knowledge base (docs/how-to/sources.md)`,
   );
   command.action((options: UpOptions) => (options.detach ? upDetached(context, options) : up(context, options)));
 }

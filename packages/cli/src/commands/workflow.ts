@@ -13,7 +13,7 @@ type Json = { readonly json?: boolean };
 export function addWorkflow(program: Command, context: CommandContext): void {
   const workflow = program
     .command('workflow')
-    .description('what may be submitted: the built-in workflows and your own');
+    .description('what can be submitted: the built-in workflows and your own');
   addWorkflowList(workflow, context);
   addWorkflowRemove(workflow, context);
 }
@@ -22,7 +22,7 @@ function addWorkflowList(workflow: Command, context: CommandContext): void {
   const command = workflow
     .command('list')
     .description(
-      'all workflows: the built-in ones, and those that workers brought, with the tasks and schedules of each',
+      'list all workflows, built-in ones and those that workers registered, with the tasks and schedules of each',
     )
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate workflow list');
@@ -45,7 +45,7 @@ function addWorkflowList(workflow: Command, context: CommandContext): void {
 function addWorkflowRemove(workflow: Command, context: CommandContext): void {
   const command = workflow
     .command('remove <workflow>')
-    .description('nobody can submit it any more; tasks under way go on by the plan they began with')
+    .description('remove a workflow that workers registered; tasks under way go on with the plan they began with')
     .option('--json', 'print JSON for machines');
   withExamples(command, 'slate workflow remove digest');
   command.action(async (name: string, { json }: Json) => {

@@ -60,7 +60,7 @@ async function ask(client: Client, question: Question, set: QuestionSet, answers
   // A version that the search returned where the fact read by its id says another one holds.
   if (expected !== undefined && !(await holds(client, expected, pin))) {
     told.push('stale');
-    why.push(`${refOf(expected)} is not the version that holds at ${pin.validAt}, revision ${pin.revision}`);
+    why.push(`${refOf(expected)} is not the version in force at ${pin.validAt}, revision ${pin.revision}`);
   }
   if (answers && question.answer !== undefined) why.push(...(await checkAnswer(client, question, pin, erased, told)));
   return {
