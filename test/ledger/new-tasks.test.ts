@@ -7,7 +7,7 @@ import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
 // A task is inserted with all else that its batch writes, in the state in which the batch leaves it.
 
-const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20 };
+const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20, silentClaims: 3 };
 const { plan, planHash } = defineWorkflow({
   name: 'w',
   input: z.strictObject({}),

@@ -27,7 +27,7 @@ import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 // The scheduler goes on with the state that it committed, as long as no row of the task was written by another. It must be exactly what the ledger would have told.
 
 const EPOCH = 1;
-const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20 };
+const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20, silentClaims: 3 };
 const { plan, planHash } = defineWorkflow({
   name: 'two-steps',
   input: z.strictObject({}),

@@ -17,6 +17,9 @@ export const schedulerConfig = baseConfig.extend({
   MAX_RINGS: wholeNumber({ min: 1, max: 1_000 })
     .default(20)
     .describe('doorbells of one attempt that may vanish from the stream before its step fails with RINGS_EXHAUSTED'),
+  SILENT_CLAIMS: wholeNumber({ min: 0, max: 100 })
+    .default(3)
+    .describe('claims of one step that may end before their first heartbeat and spend no attempt; 0: each counts'),
   LETTER_RETAIN_DAYS: wholeNumber({ min: 1, max: 3_650 })
     .default(30)
     .describe('how long closed and discarded dead letters are kept'),

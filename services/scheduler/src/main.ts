@@ -44,7 +44,12 @@ await runService({
         rolloutMs: config.ROLLOUT_MS,
         modelLeaseMs: config.MODEL_LEASE_MS,
       },
-      machine: { leaseMs: config.LEASE_MS, ringCheckMs: config.RING_CHECK_MS, maxRings: config.MAX_RINGS },
+      machine: {
+        leaseMs: config.LEASE_MS,
+        ringCheckMs: config.RING_CHECK_MS,
+        maxRings: config.MAX_RINGS,
+        silentClaims: config.SILENT_CLAIMS,
+      },
     });
     return {
       checks: scheduler.checks,

@@ -2,7 +2,7 @@ import { type ErrorBody, MAX_ERROR_MESSAGE, toStorableText } from '@cleanslate/c
 import { failAttempt, giveUpStep } from './decide-report.ts';
 import type { Decision } from './decision.ts';
 import type { LedgerInput } from './inputs.ts';
-import { isJudge, MAX_SILENT_CLAIMS } from './state.ts';
+import { isJudge } from './state.ts';
 
 type Input<K extends LedgerInput['kind']> = Extract<LedgerInput, { kind: K }>;
 
@@ -24,7 +24,10 @@ export function decideDispatch(decision: Decision, input: Input<'dispatch'>): vo
   });
 }
 
-/** A claim that went silent: free while no heartbeat ever named it (at most three times), else it counts. */
+/**
+ * A claim that went silent: free where no heartbeat ever named it (a few times a step), else it counts. Nobody can tell a worker that never heard of its claim from one
+ * that the step killed at once, so an executor that ends its process runs that many times more than its policy says; the record says of each why.
+ */
 export function decideLease(decision: Decision, input: Input<'lease_due'>): void {
   const step = decision.step(input.stepId);
   if (
@@ -34,16 +37,19 @@ export function decideLease(decision: Decision, input: Input<'lease_due'>): void
     !isDue(step.dueAt, decision.now)
   )
     return;
-  if (!step.beaten && step.silentClaims < MAX_SILENT_CLAIMS) {
+  const free = decision.options.silentClaims;
+  if (!step.beaten && step.silentClaims < free) {
     return decision.emit({
       kind: 'step_released',
       stepId: step.stepId,
       on: 'silent_claim',
-      reason: 'no heartbeat named the claim',
+      reason: `worker ${step.worker ?? '?'} took it and went silent before its first heartbeat: nothing spent (${step.silentClaims + 1} of ${free})`,
       dueAt: decision.now,
     });
   }
-  const message = `worker ${step.worker ?? '?'} was not heard of for ${decision.options.leaseMs} ms`;
+  const uncounted =
+    step.silentClaims === 0 ? '' : `; ${step.silentClaims} claims that went silent before it spent nothing`;
+  const message = `worker ${step.worker ?? '?'} was not heard of for ${decision.options.leaseMs} ms${uncounted}`;
   failAttempt(decision, step, 'lease_expired', { code: 'LEASE_EXPIRED', disposition: 'retryable', message });
 }
 

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '@cleanslate/contracts';
+import { ERROR_CODES, type ErrorBody, type ErrorCode } from '@cleanslate/contracts';
 import type { LedgerEvent } from './events.ts';
 import { type Aggregate, isGateOpen, type Step, type Task } from './state.ts';
 
@@ -132,8 +132,7 @@ function evolveStep(step: Step, event: PlainStepEvent, now: number): Step {
         dueAt: event.dueAt,
         timeoutAt: null,
         readyAt: now,
-        silentClaims: step.silentClaims + (event.on === 'silent_claim' ? 1 : 0),
-        ...(event.on === 'released' ? handedBack(step, event.reason) : {}),
+        ...(event.on === 'released' ? handedBack(step, event.reason) : wentSilent(step, event.reason, now)),
       };
     case 'step_backed_off':
       return {
@@ -190,6 +189,12 @@ function handedBack(step: Step, reason: string): Partial<Step> {
   return { error: { code: reason, disposition: 'pause', message }, applied: appliedWith(step) };
 }
 
+/** Spent nothing, and yet it may be the step that ends its workers: its history tells of each. */
+function wentSilent(step: Step, message: string, now: number): Partial<Step> {
+  const error: ErrorBody = { code: 'LEASE_EXPIRED', disposition: 'retryable', message };
+  return { silentClaims: step.silentClaims + 1, error, failures: withFailure(step, error, now) };
+}
+
 /** True for a reason of release that is a code of the error taxonomy which needs a person or an upgrade to end. */
 export function isPauseCode(reason: string): boolean {
   return Object.hasOwn(ERROR_CODES, reason) && ERROR_CODES[reason as ErrorCode] === 'pause';
@@ -204,10 +209,13 @@ function failure(
   return {
     error: event.error,
     spent: step.spent + (event.spends ? 1 : 0),
-    failures:
-      step.attempt === 0 ? step.failures : [...step.failures, { at: now, attempt: step.attempt, error }].slice(-20),
+    failures: step.attempt === 0 ? step.failures : withFailure(step, error, now),
     applied: event.on === 'report_failed' ? appliedWith(step) : step.applied,
   };
+}
+
+function withFailure({ failures, attempt }: Step, error: ErrorBody, now: number): Step['failures'] {
+  return [...failures, { at: now, attempt, error }].slice(-20);
 }
 
 /** The reports applied, with the one that the present claim just brought. */

@@ -27,7 +27,7 @@ export type Step = {
   readonly attempt: number;
   readonly spent: number;
   readonly ring: number;
-  /** Claims granted that no heartbeat ever named; the first three cost nothing. */
+  /** Claims granted that no heartbeat ever named; the first few cost nothing. */
   readonly silentClaims: number;
   readonly claimId: string | null;
   readonly worker: string | null;
@@ -120,6 +120,8 @@ export type MachineOptions = {
   readonly ringCheckMs: number;
   /** Doorbells of one attempt that may vanish before it is given up on. */
   readonly maxRings: number;
+  /** Claims of one step that may end before any heartbeat named them and spend nothing: their worker may never have heard that it has them. Those beyond count as an attempt. */
+  readonly silentClaims: number;
 };
 
 export const MACHINE_DEFAULTS: MachineOptions = {
@@ -127,10 +129,8 @@ export const MACHINE_DEFAULTS: MachineOptions = {
   admissionLookMs: 10_000,
   ringCheckMs: 30_000,
   maxRings: 20,
+  silentClaims: 3,
 };
-
-/** Granted claims that stay silent are released free of charge this often; then they count as an attempt. */
-export const MAX_SILENT_CLAIMS = 3;
 
 const places = new WeakMap<Plan, ReadonlyMap<string, number>>();
 

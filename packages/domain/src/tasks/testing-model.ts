@@ -23,7 +23,13 @@ export type Budget = Omit<Situation, 'state'>;
 export type Decide = typeof decide;
 
 /** One doorbell may vanish; with the second one gone the step is given up on. */
-const OPTIONS: MachineOptions = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 2 };
+const OPTIONS: MachineOptions = {
+  leaseMs: 30_000,
+  admissionLookMs: 10_000,
+  ringCheckMs: 30_000,
+  maxRings: 2,
+  silentClaims: 3,
+};
 
 export function modelOf(plan: Plan, budget: Budget, machine: Decide = decide): Model<Situation> {
   return {
@@ -102,7 +108,7 @@ function chancesOfRun(state: Aggregate, step: Step, now: number): readonly Chanc
     ...{ label: `${stepId}: ${label}`, input: { kind: 'report', fence, report: body }, met: state },
     ...more,
   });
-  const silent = !step.beaten && step.silentClaims < 3 ? 1 : 0;
+  const silent = !step.beaten && step.silentClaims < OPTIONS.silentClaims ? 1 : 0;
   const beats: Chance[] = step.beaten
     ? []
     : [{ label: `${stepId}: heartbeat`, input: null, met: withStep(state, step, { beaten: true }) }];

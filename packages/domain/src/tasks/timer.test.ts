@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { decide } from './decide.ts';
 import { chain, errorOf, given, judged, OPTIONS, planOf, planStep, type Story, storyAt } from './testing.ts';
 
 const accepted = given(chain('a', 'b'));
@@ -56,6 +57,31 @@ describe('a silent claim', () => {
     story = leaseDue(story.start('a').later(OPTIONS.leaseMs));
     expect(story.state.task).toMatchObject({ state: 'failed', error: { code: 'ATTEMPTS_EXHAUSTED' } });
     expect(story.step('a').attempt).toBe(6);
+  });
+
+  test('is told in the history and in the letter, though it spent nothing: a step may be what ends its workers', () => {
+    let story = accepted;
+    for (let silent = 1; silent <= OPTIONS.silentClaims; silent++)
+      story = leaseDue(story.start('a').later(OPTIONS.leaseMs));
+    const message = (n: number) =>
+      `worker w1 took it and went silent before its first heartbeat: nothing spent (${n} of 3)`;
+    expect(story.step('a').failures.map(({ attempt, error }) => [attempt, error.code, error.message])).toEqual([
+      [1, 'LEASE_EXPIRED', message(1)],
+      [2, 'LEASE_EXPIRED', message(2)],
+      [3, 'LEASE_EXPIRED', message(3)],
+    ]);
+    expect(story.step('a').error).toMatchObject({ message: message(3) });
+    const counted = leaseDue(story.start('a').later(OPTIONS.leaseMs));
+    expect(counted.step('a').error?.message).toBe(
+      'worker w1 was not heard of for 30000 ms; 3 claims that went silent before it spent nothing',
+    );
+  });
+
+  test('counts from the first on where none is free', () => {
+    const { state, now } = running.later(OPTIONS.leaseMs);
+    const due = { kind: 'lease_due', stepId: 'a', attempt: 1, claimId: 'claim-1' } as const;
+    const { changes } = decide(state, due, now, { ...OPTIONS, silentClaims: 0 });
+    expect(changes.map(({ event }) => event)).toMatchObject([{ kind: 'step_backed_off', spends: true }]);
   });
 
   test('counts at once when a heartbeat had named it', () => {
