@@ -111,10 +111,15 @@ test('an id that stands for a fact about something else is refused, and the fact
     };
   };
   await add(ofVisit('site visit', '3'));
-  const remedy = /visit is about another subject or predicate than audit \/ payment term.*: take another id or none/;
+  const remedy = /visit is about site visit \/ payment term, not audit \/ payment term .*: take another id or none/;
   await expect(add(ofVisit('audit', '5'))).rejects.toMatchObject({
     code: 'FACT_CONFLICT',
     message: expect.stringMatching(remedy),
+  });
+  const plain = { knowledgeId: 'visit', statement: 'Visits are announced by letter.' };
+  await expect(add(plain)).rejects.toMatchObject({
+    code: 'FACT_CONFLICT',
+    message: expect.stringMatching(/visit is about site visit \/ payment term .*say it with that subject/),
   });
   expect(await history('visit')).toEqual([['3', null, null]]);
   expect((await add(ofVisit('site visit', '4'))).reply).toMatchObject({ knowledgeId: 'visit', outcome: 'updated' });

@@ -1,4 +1,4 @@
-import { AppError, type Candidate, FactAdd, type RequestOf, type ValueOf } from '@cleanslate/contracts';
+import { AppError, type Assertion, type Candidate, FactAdd, type RequestOf, type ValueOf } from '@cleanslate/contracts';
 import {
   type CandidateDecision,
   cleanCandidate,
@@ -91,17 +91,24 @@ function toLookup(tenantId: string, { statement, assertion, knowledgeId }: Candi
   };
 }
 
-/** An id that is taken would else lose what it stands for: a version of it says another value, never something of something else. */
+/** An id that is taken would else lose what it stands for: a version of it says another value, never something of something else, nor mere words. */
 function refuseForeignId(draft: WriteDraft, tenantId: string, { assertion, knowledgeId }: Candidate): void {
-  if (knowledgeId === undefined || assertion === null) return;
-  const factKey = factKeyOf(assertion);
-  const known = draft.find(tenantId, knowledgeId).believed.flatMap(({ body }) => body.factKey ?? []);
-  if (known.length === 0 || known.includes(factKey)) return;
+  if (knowledgeId === undefined) return;
+  const known = draft.find(tenantId, knowledgeId).believed.flatMap(({ body }) => body.assertion ?? []);
+  const [present] = known;
+  if (present === undefined) return;
+  if (assertion !== null && known.some((each) => factKeyOf(each) === factKeyOf(assertion))) return;
+  const said = assertion === null ? '' : `, not ${nameOf(assertion)}`;
+  const way =
+    assertion === null ? 'say it with that subject, predicate and a value' : 'name that subject and predicate';
   throw new AppError(
     'FACT_CONFLICT',
-    `${knowledgeId} is about another subject or predicate than ${assertion.subject} / ${assertion.predicate} (slate fact history ${knowledgeId}): ` +
-      'take another id or none, or name the subject and predicate of that fact',
+    `${knowledgeId} is about ${nameOf(present)}${said} (slate fact history ${knowledgeId}): take another id or none, or ${way}`,
   );
+}
+
+function nameOf({ subject, predicate }: Assertion): string {
+  return `${subject} / ${predicate}`;
 }
 
 function toMade(decision: CandidateDecision, { assertion }: Candidate): Made {
@@ -111,7 +118,7 @@ function toMade(decision: CandidateDecision, { assertion }: Candidate): Made {
   if (assertion !== null && knowledgeId === null)
     throw new AppError(
       'FACT_CONFLICT',
-      `several facts are about ${assertion.subject} / ${assertion.predicate}: name the one you mean by its knowledge id`,
+      `several facts are about ${nameOf(assertion)}: name the one you mean by its knowledge id`,
     );
   throw invalid('validFrom', `${reason}: say from when it holds, after what is known already`);
 }
