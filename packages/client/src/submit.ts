@@ -166,7 +166,7 @@ function parseSubmit(request: SubmitRequest): TaskSubmit {
   const { taskId: _, ...data } = request;
   const present = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const parsed = TaskSubmit.data.safeParse(present);
-  if (!parsed.success) throw mismatch('submit', parsed.error);
+  if (!parsed.success) throw mismatch('submit', parsed.error, present);
   return parsed.data;
 }
 

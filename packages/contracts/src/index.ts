@@ -99,6 +99,7 @@ export {
   TaskStory,
   Transition,
 } from './inspection-endpoints.ts';
+export { issueWords } from './issue-words.ts';
 export {
   canonicalJson,
   type Json,

@@ -11,6 +11,18 @@ import {
   toEnvelope,
 } from './index.ts';
 
+const shapes = z.fromJSONSchema({
+  type: 'object',
+  properties: {
+    shape: {
+      oneOf: [
+        { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'integer' } }, required: ['kind', 'n'] },
+        { type: 'object', properties: { kind: { const: 'b' } }, required: ['kind'] },
+      ],
+    },
+  },
+  required: ['shape'],
+});
 const attributes = { id: 'm-1', source: '/tenants/acme', time: '2026-03-02T09:00:00.000Z', tenantid: 'acme' };
 const submit = toEnvelope(TaskSubmit, attributes, { workflow: 'contract-review', input: {} });
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -124,6 +136,34 @@ describe('decodeMessage', () => {
       'data.at: fits none of what is taken: expected number, received string; or expected object, received string',
     ],
     [
+      'a kind that there is not',
+      z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('a') }),
+        z.strictObject({ kind: z.enum(['b', 'c']) }),
+      ]),
+      { kind: 'postgers' },
+      'data.kind: is "postgers": it must be one of "a", "b", "c"',
+    ],
+    [
+      'a kind that nobody named',
+      z.discriminatedUnion('ok', [z.strictObject({ ok: z.literal(true) }), z.strictObject({ ok: z.literal(false) })]),
+      {},
+      'data.ok: is missing: it must be one of true, false',
+    ],
+    [
+      'a kind that is long enough to be something else, which is not repeated',
+      z.discriminatedUnion('kind', [z.strictObject({ kind: z.literal('a') })]),
+      { kind: 'the patient said that …' },
+      'data.kind: must be one of "a"',
+    ],
+    [
+      'a kind that a JSON Schema has not',
+      shapes,
+      { shape: { kind: 'x' } },
+      'data.shape: kind is "x": it must be one of "a", "b"',
+    ],
+    ['a kind of a JSON Schema that lacks a field', shapes, { shape: { kind: 'a' } }, 'data.shape: n is missing'],
+    [
       'an object of no shape that is taken',
       z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })]),
       {},
@@ -131,7 +171,7 @@ describe('decodeMessage', () => {
     ],
   ])('says what to do about %s', (_, schema, value, message) => {
     const { error } = schema.safeParse(value);
-    expect(error && mismatch('data', error).message).toBe(message);
+    expect(error && mismatch('data', error, value).message).toBe(message);
   });
 
   it('names a field at depth by its whole path', () => {

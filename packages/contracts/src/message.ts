@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { checkJson } from './check-json.ts';
 import { Envelope, type EnvelopeAttributes } from './envelope.ts';
 import { AppError, toAppError } from './errors.ts';
+import { issueWords } from './issue-words.ts';
 import { MESSAGE_BOUNDS, parseJson } from './json.ts';
 import { toStorableText } from './storable-text.ts';
 
@@ -111,8 +112,9 @@ function check<M extends MessageDefinition>(
     const known = definitions.map(typeOf).join(', ');
     throw new AppError('SCHEMA_MISMATCH', `type "${envelope.type}" is not read here: send one of ${known}`);
   }
-  const data = checkJson(definition.data, toCurrent(definition, version, envelope));
-  if (!data.success) throw mismatch('data', data.error);
+  const current = toCurrent(definition, version, envelope);
+  const data = checkJson(definition.data, current);
+  if (!data.success) throw mismatch('data', data.error, current);
   return { definition, envelope: { ...envelope, data: data.data as DataOf<M> } };
 }
 
@@ -153,28 +155,15 @@ function dropUnknown(definition: MessageDefinition, data: unknown): unknown {
   return copy;
 }
 
-/** A zod error as one `SCHEMA_MISMATCH` whose message names each field. */
-export function mismatch(what: string, error: z.ZodError): AppError {
+/** A zod error as one `SCHEMA_MISMATCH` whose message names each field. `value` is what was checked. */
+export function mismatch(what: string, error: z.ZodError, value?: unknown): AppError {
   const issues = error.issues
     .slice(0, 10)
     // A key may be as long as the body, and a message may quote every one of them.
     .map((issue) => ({
       path: toStorableText([what, ...issue.path.map(String)].join('.'), 300),
-      message: toStorableText(toWords(issue), 500),
+      message: toStorableText(issueWords(issue, value), 500),
     }));
   const text = issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
   return new AppError('SCHEMA_MISMATCH', toStorableText(text, 2_000), { details: { issues } });
-}
-
-/** Where zod's own words name a type of its inside, or leave out what would be right. */
-function toWords(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type' && issue.message.endsWith(', received undefined')) return 'is missing';
-  if (issue.code !== 'invalid_union' || issue.message !== 'Invalid input' || issue.errors.length === 0)
-    return issue.message;
-  const options = issue.errors.flatMap(([first]) => (first === undefined ? [] : [toOption(first)]));
-  return `fits none of what is taken: ${[...new Set(options)].join('; or ')}`;
-}
-
-function toOption(issue: z.core.$ZodIssue): string {
-  return [...issue.path.map(String), toWords(issue).replace(/^Invalid input: /, '')].join(' ');
 }

@@ -84,7 +84,7 @@ function preparedQuery<E extends Endpoint, P>(
       serveEndpoint(bus, endpoint, SOURCE, ({ tenantId, data }) => answer(ledger, tenantId, data), options),
     answer: async (ledger, tenantId, data) => {
       const parsed = endpoint.request.data.safeParse(data);
-      if (!parsed.success) throw mismatch('request', parsed.error);
+      if (!parsed.success) throw mismatch('request', parsed.error, data);
       return await answer(ledger, tenantId, parsed.data as RequestOf<E>);
     },
   };

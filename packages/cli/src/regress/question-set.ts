@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AnyTime, canonicalJson, FactRef, KnowledgeId } from '@cleanslate/contracts';
+import { AnyTime, canonicalJson, FactRef, issueWords, KnowledgeId } from '@cleanslate/contracts';
 import { readYaml } from '@cleanslate/documents';
 import { z } from 'zod';
 import { readBytes } from '../input/read-bytes.ts';
@@ -64,7 +64,8 @@ export async function readQuestionSet(file: string): Promise<QuestionSet> {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = (issue?.path ?? []).map((key) => (typeof key === 'symbol' ? String(key) : key));
-  throw yaml.fault(path, issue?.message ?? 'has another form', 'see infra/samples/regress.yaml for the form');
+  const what = issue === undefined ? 'has another form' : issueWords(issue, yaml.value);
+  throw yaml.fault(path, what, 'see infra/samples/regress.yaml for the form');
 }
 
 /** Changes with everything that decides whether it passes: a question that was reworded has no baseline. */

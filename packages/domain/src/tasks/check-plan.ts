@@ -1,4 +1,4 @@
-import { isAppError, Plan, parseJsonText } from '@cleanslate/contracts';
+import { isAppError, issueWords, Plan, parseJsonText } from '@cleanslate/contracts';
 import { checkGrowth } from './check-growth.ts';
 import { checkEvidence, checkGate, checkMapping, checkStepRules } from './check-plan-rules.ts';
 import { invalid } from './invalid-plan.ts';
@@ -10,7 +10,9 @@ import { invalid } from './invalid-plan.ts';
 export function checkPlan(value: unknown): Plan {
   const parsed = Plan.safeParse(value);
   if (!parsed.success)
-    throw invalid(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+    throw invalid(
+      parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issueWords(issue, value)}`).join('; '),
+    );
   const plan = parsed.data;
   checkJson(plan);
   const keys = new Set(plan.steps.map((step) => step.key));

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@cleanslate/contracts';
+import { canonicalJson, issueWords } from '@cleanslate/contracts';
 import type { z } from 'zod';
 import { findJson } from './find-json.ts';
 import { defuseUrls } from './urls.ts';
@@ -27,9 +27,9 @@ export function readAnswer<T>(content: string, schema: z.ZodType<T>, vouched: re
 }
 
 function toProblem(error: z.ZodError): string {
-  const issues = error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
-    const where = path.length === 0 ? 'the answer' : `"${path.join('.')}"`;
-    return `${where}: ${message.slice(0, 400)}`;
+  const issues = error.issues.slice(0, MAX_ISSUES).map((issue) => {
+    const where = issue.path.length === 0 ? 'the answer' : `"${issue.path.join('.')}"`;
+    return `${where}: ${issueWords(issue).slice(0, 400)}`;
   });
   const more = error.issues.length - issues.length;
   return issues.join('; ') + (more > 0 ? `; and ${more} more` : '');

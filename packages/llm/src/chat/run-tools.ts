@@ -1,4 +1,4 @@
-import { AppError, parseJsonText } from '@cleanslate/contracts';
+import { AppError, issueWords, parseJsonText } from '@cleanslate/contracts';
 import type { Exchange } from './exchange.ts';
 import { limitOf } from './limit.ts';
 import type { AskOptions } from './model.ts';
@@ -91,7 +91,8 @@ async function runTool(tool: ModelTool, value: unknown, signal: AbortSignal): Pr
   const parsed = tool.input.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return `Not run: "${issue?.path.join('.') ?? ''}": ${issue?.message.slice(0, 300) ?? 'wrong arguments'}.`;
+    const what = issue === undefined ? 'wrong arguments' : issueWords(issue, value).slice(0, 300);
+    return `Not run: "${issue?.path.join('.') ?? ''}": ${what}.`;
   }
   signal.throwIfAborted();
   const result = await tool.run(parsed.data, { signal });

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '@cleanslate/contracts';
+import { AppError, isAppError, issueWords } from '@cleanslate/contracts';
 import { readYaml } from '@cleanslate/documents';
 import { checkParams } from './check-params.ts';
 import { type SourceSettings, SourcesFile } from './schema.ts';
@@ -19,7 +19,7 @@ export function readSources(bytes: Uint8Array, file: string): SourceSettings[] {
       const keys = path.map((key) => (typeof key === 'symbol' ? String(key) : key));
       faults.push(read.fault(keys, what, 'docs/how-to/sources.md has an example of each kind').message);
     };
-    for (const issue of parsed.error?.issues ?? []) tell(issue.path, toMessage(issue.message));
+    for (const issue of parsed.error?.issues ?? []) tell(issue.path, issueWords(issue, read.value));
     const sources = parsed.data?.sources ?? [];
     for (const [index, source] of sources.entries()) {
       const first = sources.findIndex(({ name }) => name === source.name);
@@ -36,9 +36,4 @@ export function readSources(bytes: Uint8Array, file: string): SourceSettings[] {
   throw new AppError('CONFIGURATION', `sources:\n${faults.map((fault) => `  ${fault}`).join('\n')}`, {
     details: { faults },
   });
-}
-
-/** A field that isn't there is missing, whatever type it was expected to have. */
-function toMessage(message: string): string {
-  return message.replace(/^Invalid input: expected .*, received undefined$/, 'is missing');
 }

@@ -1,4 +1,4 @@
-import type { FactView, Verdict } from '@cleanslate/contracts';
+import { type FactView, issueWords, type Verdict } from '@cleanslate/contracts';
 import {
   type Check,
   type DefinedCheck,
@@ -46,7 +46,7 @@ function checkSchema(report: unknown): { readonly check: Check; readonly report:
   const reasons = parsed.error.issues.slice(0, 20).map((issue) => ({
     code: 'SCHEMA_INVALID',
     path: issue.path.join('.'),
-    message: `${issue.path.join('.') || 'report'}: ${issue.message}.`,
+    message: `${issue.path.join('.') || 'report'}: ${issueWords(issue)}.`,
     remedy: 'Return the report exactly as its schema says.',
   }));
   return { check: { check: 'schema', detail, reasons }, report: null };

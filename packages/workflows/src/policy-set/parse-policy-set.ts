@@ -1,5 +1,5 @@
 import type { FactImport, FactImportSet, RequestOf } from '@cleanslate/contracts';
-import { toAppError } from '@cleanslate/contracts';
+import { issueWords, toAppError } from '@cleanslate/contracts';
 import { type ReadYaml, readYaml } from '@cleanslate/documents';
 import { checkImport } from '@cleanslate/domain';
 import { PolicySetFile } from './policy-set-schema.ts';
@@ -18,7 +18,8 @@ export function parsePolicySet(yaml: string | Uint8Array, file = 'policy set'): 
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const path = (issue?.path ?? []).map((key) => (typeof key === 'symbol' ? String(key) : key));
-    throw read.fault(path, issue?.message ?? 'has another form', 'see infra/samples/policies-en.yaml for the form');
+    const what = issue === undefined ? 'has another form' : issueWords(issue, read.value);
+    throw read.fault(path, what, 'see infra/samples/policies-en.yaml for the form');
   }
   const { policySet, facts } = parsed.data;
   const imports = facts.map(toFactImport);

@@ -1,4 +1,13 @@
-import { AnyTime, FactImport, KnowledgeId, KnowledgeType, Modality, Polarity, SourceType } from '@cleanslate/contracts';
+import {
+  AnyTime,
+  FactImport,
+  issueWords,
+  KnowledgeId,
+  KnowledgeType,
+  Modality,
+  Polarity,
+  SourceType,
+} from '@cleanslate/contracts';
 import { z } from 'zod';
 
 const { subject, predicate, unit, tags } = FactImport.shape;
@@ -24,8 +33,9 @@ const PolicyFact = z.unknown().transform((given, context) => {
   const severalPeriods = typeof given === 'object' && given !== null && 'periods' in given;
   const parsed = (severalPeriods ? FactWithPeriods : FactOfOnePeriod).safeParse(given);
   if (parsed.success) return parsed.data;
-  for (const { message, path, code } of parsed.error.issues) {
-    context.addIssue({ code: 'custom', message, path: [...path], params: { code } });
+  for (const issue of parsed.error.issues) {
+    const message = issueWords(issue, given);
+    context.addIssue({ code: 'custom', message, path: [...issue.path], params: { code: issue.code } });
   }
   return z.NEVER;
 });

@@ -1,5 +1,4 @@
-import type { Pin, Verdict, VerdictReason } from '@cleanslate/contracts';
-import { canonicalJson } from '@cleanslate/contracts';
+import { canonicalJson, issueWords, type Pin, type Verdict, type VerdictReason } from '@cleanslate/contracts';
 import { type DefinedCheck, defineCheck, findForbiddenKey, toVerdict } from '@cleanslate/domain';
 import { analyzeQuestion, type ExtraEvidence } from './analyze-question.ts';
 import type { FoundSubGoal } from './answer-sub-goal.ts';
@@ -123,7 +122,7 @@ export function checkAnswer(input: CheckAnswerInput): Verdict {
         ]
       : (parsed.error?.issues ?? []).slice(0, 20).map((issue) => ({
           ...{ code: 'SCHEMA_INVALID', path: issue.path.join('.') },
-          message: `${issue.path.join('.') || 'answer'}: ${issue.message}.`,
+          message: `${issue.path.join('.') || 'answer'}: ${issueWords(issue)}.`,
           remedy: 'Return the answer exactly as its schema says.',
         }));
   const schema = { check: 'schema', detail, reasons };

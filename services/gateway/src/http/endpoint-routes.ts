@@ -86,7 +86,7 @@ export function addEndpointRoutes(app: FastifyInstance, options: EndpointRoutesO
         };
         const data = route.cursor === undefined ? fields : fromCursor(fields, route.cursor);
         const checked = route.endpoint.request.data.safeParse(data);
-        if (!checked.success) throw mismatch('request', checked.error);
+        if (!checked.success) throw mismatch('request', checked.error, data);
         const value = await answer(tenantId, data, toRequestId(request, route, data));
         return route.cursor === undefined ? value : toCursor(value);
       },

@@ -21,7 +21,7 @@ export function readBody(schema: z.ZodObject | undefined, body: unknown): Record
 export function parse<S extends z.ZodType>(what: string, schema: S, value: unknown, from?: 'url'): z.infer<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const error = mismatch(what, parsed.error);
+  const error = mismatch(what, parsed.error, value);
   if (from === undefined || !isAppError(error)) throw error;
   throw new AppError(error.code, error.message, { details: { ...error.details, in: from } });
 }

@@ -71,14 +71,14 @@ function readInput(
   for (const field of workflow.plan.documents) {
     if (stored[field] === undefined) continue;
     const document = DocumentInput.safeParse(stored[field]);
-    if (!document.success) throw invalid(`input.${field}`, document.error);
+    if (!document.success) throw invalid(`input.${field}`, document.error, stored[field]);
     const object = toObject(tenantId, Buffer.from(document.data.text, 'utf8'));
     objects.push(object);
     const { name, mediaType } = document.data;
     stored[field] = { name, mediaType, sha256: object.sha256, bytes: object.bytes.length } satisfies DocumentRef;
   }
   const checked = workflow.input.safeParse(input);
-  if (!checked.success) throw invalid('input', checked.error);
+  if (!checked.success) throw invalid('input', checked.error, input);
   const size = Buffer.byteLength(JSON.stringify(stored));
   if (size > MAX_INLINE_BYTES) {
     throw new AppError(
@@ -89,8 +89,8 @@ function readInput(
   return { input: stored, objects };
 }
 
-function invalid(what: string, error: z.ZodError): AppError {
-  const { message, details } = mismatch(what, error);
+function invalid(what: string, error: z.ZodError, value: unknown): AppError {
+  const { message, details } = mismatch(what, error, value);
   return new AppError('INVALID_INPUT', message, details === undefined ? {} : { details });
 }
 
