@@ -40,6 +40,16 @@ describe('a fork', () => {
     expect(failed.state).toEqual(before);
   });
 
+  test('keeps no result of a step that its task undid, or is about to', () => {
+    const compensate = { role: 'payer', executor: 'pay/undo', input: {} };
+    const booking = planOf([planStep('a'), planStep('reserve', ['a'], { compensate }), planStep('pay', ['reserve'])]);
+    const failing = given(booking).run('a').run('reserve', { seat: 7 }).start('pay').fail('pay', errorOf('terminal'));
+    const undone = failing.run('undo-reserve');
+    const notUndone = failing.start('undo-reserve').fail('undo-reserve', errorOf('terminal'));
+    for (const source of [failing, undone, notUndone])
+      expect(phases(forked(source, 'pay'))).toEqual(['a done', 'reserve ready', 'pay blocked']);
+  });
+
   test('behind a gate asks about the result anew, with an edit in its place', () => {
     const gate = { after: 'a', expiresMs: 60_000, onExpiry: 'reject' as const };
     const open = given(planOf([planStep('a'), planStep('b', ['a'])], { gate })).run('a', { n: 1 });

@@ -19,8 +19,8 @@ export type ForkRequest = {
 };
 
 /**
- * A new task from an old one, which stays as it is. Same input and plan; what came before the step keeps its results (with a person's edit in place),
- * everything else runs. Throws `INVALID_INPUT` where the plan has no such step.
+ * A new task from an old one, which stays as it is. Same input and plan; what came before the step keeps its results (with a person's edit in place)
+ * unless what they stand for was undone; everything else runs. Throws `INVALID_INPUT` where the plan has no such step.
  */
 export function fork(source: Aggregate, request: ForkRequest, now: number, options: MachineOptions): Decided {
   const { plan } = source;
@@ -42,10 +42,12 @@ export function fork(source: Aggregate, request: ForkRequest, now: number, optio
   return { state: decision.state, changes: decision.changes };
 }
 
-/** The step, what has no result to keep, and all that waits for one of them. */
+/** The step, what has no result to keep, what was undone or is to be, and all that waits for one of them. */
 function findAgain(source: Aggregate, at: string): ReadonlySet<string> {
   const again = new Set([at]);
   for (const { key } of source.plan.steps) if (findLatest(source, key)?.phase !== 'done') again.add(key);
+  // However its undoing ends: one that failed is tried again by a retry, under the fork's feet.
+  for (const { purpose, planKey } of source.steps) if (purpose === 'compensation') again.add(planKey);
   for (let size = -1; size !== again.size; ) {
     size = again.size;
     for (const step of source.plan.steps) if (step.after.some((key) => again.has(key))) again.add(step.key);
