@@ -11,7 +11,7 @@ export function toReportId({ epoch, tenantId, taskId, stepId, attempt, claimId }
 /** The attempt and claim that a report's message id names: all that is known of one whose body nobody can read. */
 export function parseReportId(id: string): Fence | undefined {
   const [, epoch, tenantId, taskId, stepId, attempt, claimId] =
-    /^report(?:~[0-9]{1,9})?:([0-9]{1,15}):([^:]+):([^:]+):([^:]+):([0-9]{1,9}):(.+)$/.exec(id) ?? [];
+    /^report(?:~[0-9]{1,15})?:([0-9]{1,15}):([^:]+):([^:]+):([^:]+):([0-9]{1,9}):(.+)$/.exec(id) ?? [];
   const parsed = Fence.safeParse({
     ...{ epoch: Number(epoch), tenantId, taskId, stepId, attempt: Number(attempt), claimId },
   });

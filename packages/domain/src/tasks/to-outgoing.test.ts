@@ -190,9 +190,13 @@ describe('doorbells', () => {
     const vanished = first.later(30_000).when({ ...ring, gone: true });
     const again = first.claim('check').report('check', { outcome: 'released', reason: 'drain' }).dispatch('check');
     const ids = [first, vanished, again].map((each) => rung(each)[0]?.messageId);
-    expect(ids).toEqual(['1.acme.task-1.check.1.1', '1.acme.task-1.check.1.2', '1.acme.task-1.check.2.1']);
+    const task = `1.acme.task-1.${first.state.task.createdAt}`;
+    expect(ids).toEqual([`${task}.check.1.1`, `${task}.check.1.2`, `${task}.check.2.1`]);
     expect(toDoorbell(first.state, 'check', contextAt(0))[0]?.messageId).toBe(ids[0]);
     expect(rung(first.later(30_000).when({ ...ring, gone: false }))).toEqual([]);
+    const { state } = first;
+    const namesake = { ...state, task: { ...state.task, createdAt: state.task.createdAt + 1 } };
+    expect(ids).not.toContain(toDoorbell(namesake, 'check', contextAt(0))[0]?.messageId);
   });
 
   test('keep the idempotency key over attempts; another round has another', () => {

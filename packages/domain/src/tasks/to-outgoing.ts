@@ -258,7 +258,10 @@ function stepTransitioned(
   return [{ kind: 'event', tenantId, taskId, envelope, traceparent }];
 }
 
-/** The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new ring never does. */
+/**
+ * The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new ring never does; nor does that of another
+ * task of this id, whose tenant was removed and added again.
+ */
 export function toDoorbell(state: Aggregate, stepId: string, context: OutgoingContext): readonly OutgoingCommand[] {
   const step = findStep(state, stepId);
   const planned = state.plan.steps.find((candidate) => candidate.key === step?.planKey);
@@ -279,7 +282,7 @@ export function toDoorbell(state: Aggregate, stepId: string, context: OutgoingCo
   if (step.replayOf !== null) headers[HEADERS.replayOf] = step.replayOf;
   const envelope = toMessage(StepRun, task, context, { stepid: stepId, attempt, epoch }, data);
   const subject = subjects.work(step.role, tenantId, taskId);
-  const messageId = `${epoch}.${tenantId}.${taskId}.${stepId}.${attempt}.${ring}`;
+  const messageId = `${epoch}.${tenantId}.${taskId}.${task.createdAt}.${stepId}.${attempt}.${ring}`;
   return [{ subject, headers, messageId, envelope, stepId, attempt, ring }];
 }
 

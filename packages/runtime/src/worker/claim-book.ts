@@ -1,5 +1,5 @@
 import type { Fence } from '@cleanslate/contracts';
-import type { Claim, ReportedClaim } from './claim.ts';
+import type { Claim, ReportedClaim, StoredReport } from './claim.ts';
 
 /** The claims of one worker by claim id, as the ledger names them; an attempt has one here, so that a second doorbell is known by it. */
 export class ClaimBook {
@@ -11,10 +11,10 @@ export class ClaimBook {
   }
 
   /** Its report is stored. Nothing to do where the ledger has given the claim up meanwhile. */
-  report(claim: Claim, body: Uint8Array): void {
+  report(claim: Claim, { body, saying }: StoredReport): void {
     const { fence, trace } = claim;
     if (!this.#active.delete(fence.claimId)) return;
-    this.#reported.set(fence.claimId, { fence, body, trace, storedAt: performance.now(), repeats: 0 });
+    this.#reported.set(fence.claimId, { fence, body, saying, trace, storedAt: performance.now(), repeats: 0 });
   }
 
   remove({ fence }: { readonly fence: Fence }): void {

@@ -4,13 +4,19 @@ import { AppError, type AttemptRef, type ClaimAnswer, type Fence } from '@cleans
 /** Why a run is stopped from outside. Only `timeout` and `drain` still report. */
 export type StopReason = 'lost' | 'cancelled' | 'timeout' | 'drain';
 
+/** A report as the stream has it. */
+export type StoredReport = {
+  readonly body: Uint8Array;
+  /** Of its message id. */
+  readonly saying: number;
+};
+
 /**
  * What is left of a claim whose report is stored: the slot is free, and heartbeats name it until the ledger says that it is settled. There
  * may be thousands of them, so it holds no more than a repetition of the report needs.
  */
-export type ReportedClaim = {
+export type ReportedClaim = StoredReport & {
   readonly fence: Fence;
-  readonly body: Uint8Array;
   readonly trace: Readonly<Record<string, string>>;
   storedAt: number;
   /** How often it was said again. */

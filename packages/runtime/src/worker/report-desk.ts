@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, backoffMs, type Publisher } from '@cleanslate/bus';
 import { isAppError, type StepReport, subjects, toReportId } from '@cleanslate/contracts';
 import type { Logger } from '../log/logger.ts';
-import type { Claim, ReportedClaim } from './claim.ts';
+import type { Claim, ReportedClaim, StoredReport } from './claim.ts';
 import { encodeReport } from './step-report.ts';
 import { tooLarge } from './step-runner.ts';
 
@@ -22,6 +22,8 @@ export class ReportDesk {
   readonly #giveUp = new AbortController();
   /** Since when each report is on its way, the oldest first. */
   readonly #storing = new Map<Claim, number>();
+  /** Numbers what is said: a claim may come again, where its tenant was removed and added anew, and the stream remembers how it ended before. */
+  #sayings = 0;
 
   constructor(options: ReportDeskOptions) {
     this.#options = options;
@@ -33,8 +35,8 @@ export class ReportDesk {
     return oldest === undefined ? 0 : performance.now() - oldest;
   }
 
-  /** Resolves to the stored bytes once the PubAck came; to undefined when `giveUp` ended it. Never rejects. */
-  async store(claim: Claim, report: StepReport): Promise<Uint8Array | undefined> {
+  /** Resolves once the PubAck came; to undefined when `giveUp` ended it. Never rejects. */
+  async store(claim: Claim, report: StepReport): Promise<StoredReport | undefined> {
     this.#storing.set(claim, performance.now());
     try {
       return await this.#store(claim, report);
@@ -43,14 +45,15 @@ export class ReportDesk {
     }
   }
 
-  async #store(claim: Claim, report: StepReport): Promise<Uint8Array | undefined> {
+  async #store(claim: Claim, report: StepReport): Promise<StoredReport | undefined> {
     const { bus, source, logger } = this.#options;
+    const saying = ++this.#sayings;
     let body = encodeReport(claim.fence, source, report);
     if (body.length > bus.maxPayload - 4 * 1024) body = encodeReport(claim.fence, source, tooLarge(body.length));
     for (let tries = 1; !this.#giveUp.signal.aborted; tries++) {
       try {
-        await this.#publish(claim, body, { saying: 1 });
-        return body;
+        await this.#publish(claim, body, { saying });
+        return { body, saying };
       } catch (error) {
         // Refused for good (a permission, most likely): someone will repair it, and the work is done.
         if (!this.#giveUp.signal.aborted) logger.error({ err: error, task: claim.fence.taskId }, 'report not stored');
@@ -69,7 +72,8 @@ export class ReportDesk {
   async repeat(claim: ReportedClaim): Promise<void> {
     claim.storedAt = performance.now();
     claim.repeats++;
-    await this.#publish(claim, claim.body, { giveUpAfterMs: 10_000, saying: claim.repeats }).catch((error: unknown) => {
+    const saying = claim.repeats === 1 ? claim.saying : ++this.#sayings;
+    await this.#publish(claim, claim.body, { giveUpAfterMs: 10_000, saying }).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, task: claim.fence.taskId }, 'report not repeated');
     });
   }

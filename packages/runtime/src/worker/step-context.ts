@@ -205,8 +205,9 @@ async function propose(services: StepServices, claim: Claim, candidate: Candidat
   toOutputText(parsed.data, 'candidate');
   const { fence } = claim;
   const candidateId = toCandidateId(fence, n);
+  const time = new Date().toISOString();
   const attributes = {
-    ...{ id: candidateId, source: services.source, time: new Date().toISOString() },
+    ...{ id: candidateId, source: services.source, time },
     ...{ tenantid: fence.tenantId, taskid: fence.taskId, stepid: fence.stepId, attempt: fence.attempt },
     ...{ claimid: fence.claimId, candidateid: candidateId, epoch: fence.epoch },
   };
@@ -216,7 +217,8 @@ async function propose(services: StepServices, claim: Claim, candidate: Candidat
     stream: 'BLACKBOARD',
     subject,
     body,
-    messageId: `propose:${candidateId}`,
+    // One saying, not one candidate: a tenant that was removed and added again may say the same anew.
+    messageId: `propose:${candidateId}:${time}`,
     headers: claim.trace,
   };
   await services.publisher.publish(publication, { signal: claim.signal });

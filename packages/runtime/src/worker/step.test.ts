@@ -23,6 +23,11 @@ const candidate: Candidate = {
   ...{ sourceRef: 'test', confidence: 0.5, importance: 0.5, derivedFrom: [], tags: [] },
 };
 
+async function proposed(): Promise<number> {
+  const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.BLACKBOARD', '', { timeout: 30_000 });
+  return info.json<{ state: { messages: number } }>().state.messages;
+}
+
 describe('what an executor throws', () => {
   const cases: [string, () => Promise<never>, object][] = [
     [
@@ -237,8 +242,21 @@ describe('the context', () => {
     if (report?.outcome !== 'succeeded') throw new Error('failed');
     expect(report.candidates).toHaveLength(2);
     expect(report.candidates[1]).toBe(report.output['id']);
-    const info = await broker.admin.raw.request('$JS.API.STREAM.INFO.BLACKBOARD', '', { timeout: 30_000 });
-    expect(info.json<{ state: { messages: number } }>().state.messages).toBe(2);
+    expect(await proposed()).toBe(2);
+  });
+
+  test('an attempt of a tenant that was removed and added again: what it says is not taken for what its namesake said', async () => {
+    const proposing = testExecutor(async ({ blackboard }) => ({ id: await blackboard.propose(candidate) }));
+    await using kit = await startTestWorker(broker, [proposing]);
+    const { scheduler } = kit;
+    const attempt = scheduler.attempt();
+    const before = await proposed();
+    await scheduler.ring('analyzer', attempt);
+    await until(() => scheduler.heartbeats.some(({ reported }) => reported.length === 1), 'reported');
+    await until(() => scheduler.heartbeats.at(-1)?.reported.length === 0, 'settled');
+    await scheduler.ring('analyzer', attempt, { ring: 2 });
+    await until(() => scheduler.reports.length === 2, 'the second report');
+    expect((await proposed()) - before).toBe(2);
   });
 
   test.each(['a\0b', `half ${String.fromCharCode(0xd800)}`])(
