@@ -70,14 +70,14 @@ export type ClientOptions = {
   readonly name?: string | undefined;
   /** Milliseconds, default 5 s. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long one question waits for its answer. Milliseconds, default 5 s. */
+  /** How long one request waits for its answer. Milliseconds, default 5 s. */
   readonly requestTimeoutMs?: number | undefined;
 };
 
 /** `key`: the same key forks the same task once, however often it is asked for. */
 export type ForkOptions = Omit<RequestOf<typeof TaskFork>, 'taskId'> & { readonly key?: string };
 
-/** What a replay may be told: `force`, `dryRun`, an `edit`, the `batch` it is part of. */
+/** Options of a replay: `force`, `dryRun`, an `edit`, the `batch` it is part of. */
 export type ReplayOptions = Omit<RequestOf<typeof DeadLetterReplay>, 'letterId'>;
 
 /** One tenant's access to the platform, over the wire only. */
@@ -89,7 +89,7 @@ export type Client = AsyncDisposable & {
   result(taskId: string, options?: Pick<WatchOptions, 'signal' | 'onTrouble'>): Promise<TaskView>;
   watch(options?: WatchOptions): AsyncGenerator<WatchItem>;
   cancel(taskId: string, reason?: string): Promise<ValueOf<typeof TaskCancel>>;
-  /** Decides about the exact result that `task` shows at its open gate, by that gate's hash. */
+  /** Decides on the exact result that `task` shows at its open gate, named by that gate's hash. */
   approve(taskId: string, sha256: string): Promise<ValueOf<typeof TaskApprove>>;
   reject(taskId: string, sha256: string, reason?: string): Promise<ValueOf<typeof TaskReject>>;
   edit(taskId: string, sha256: string, result: JsonObject): Promise<ValueOf<typeof TaskEdit>>;
@@ -99,12 +99,12 @@ export type Client = AsyncDisposable & {
   /** Says whether a task's answer was right; the facts it rests on gain or lose weight. */
   feedback(feedback: RequestOf<typeof TaskFeedback>): Promise<ValueOf<typeof TaskFeedback>>;
   task(taskId: string): Promise<TaskView>;
-  /** Its steps with outputs, place in the plan and every failure. */
+  /** Its steps, with outputs, place in the plan and every failure. */
   steps(taskId: string): Promise<ValueOf<typeof TaskSteps>>;
   /** Every change of state, refusal and repair. */
   story(taskId: string): Promise<ValueOf<typeof TaskStory>>;
   tasks(query?: RequestOf<typeof TaskList>): Promise<ValueOf<typeof TaskList>>;
-  /** All tasks, newest first, page by page; `before` starts behind a page's `next`. */
+  /** All tasks, newest first, page by page; `before` continues after a page's `next`. */
   eachTask(query?: RequestOf<typeof TaskList>): AsyncGenerator<TaskSummary, void, undefined>;
   readonly facts: {
     get(query: RequestOf<typeof FactGet>): Promise<ValueOf<typeof FactGet>>;
@@ -113,24 +113,26 @@ export type Client = AsyncDisposable & {
       pin?: Omit<RequestOf<typeof FactHistory>, 'knowledgeId'>,
     ): Promise<ValueOf<typeof FactHistory>>;
     asOf(query?: RequestOf<typeof FactAsOf>): Promise<ValueOf<typeof FactAsOf>>;
-    /** Every fact that holds at the pin, by id, page by page. Without a `revision` all pages are read at the first one's. */
+    /**
+     * Every fact in force at the pin, by id, page by page. Without a `revision`, all pages are read at the first one's.
+     */
     each(query?: RequestOf<typeof FactAsOf>): AsyncGenerator<FactView, void, undefined>;
-    /** What was derived from a fact, or from one version of it, however far down. */
+    /** What was derived from a fact, or from one version of it, at any depth. */
     impact(knowledgeId: string, version?: number): Promise<ValueOf<typeof FactImpact>>;
     /** The blackboard: what was proposed as knowledge. */
     candidates(query?: RequestOf<typeof CandidateList>): Promise<ValueOf<typeof CandidateList>>;
-    /** Best facts for a question in words; the same pin gives the same hits. */
+    /** The best facts for a question; the same pin gives the same hits. */
     search(query: RequestOf<typeof FactSearch>): Promise<ValueOf<typeof FactSearch>>;
     import(set: RequestOf<typeof FactImportSet>): Promise<ValueOf<typeof FactImportSet>>;
-    /** What one person says: a new fact, or a new version of the one about the same subject and predicate. */
+    /** States one fact: a new one, or a new version of the one about the same subject and predicate. */
     add(statement: RequestOf<typeof FactAdd>): Promise<ValueOf<typeof FactAdd>>;
-    /** Believes a fact again that laundering archived. */
+    /** Believes a fact again that laundering has archived. */
     unarchive(knowledgeId: string): Promise<ValueOf<typeof FactUnarchive>>;
     retract(request: RequestOf<typeof FactRetract>): Promise<ValueOf<typeof FactRetract>>;
-    /** Erases what a fact says, for good, wherever the platform keeps it. `redactions` tells how far that is. */
+    /** Erases what a fact says, for good, wherever the platform keeps it. `redactions` shows how far that is. */
     redact(request: RequestOf<typeof FactRedact>): Promise<ValueOf<typeof FactRedact>>;
     redactions(query?: RequestOf<typeof FactRedactions>): Promise<ValueOf<typeof FactRedactions>>;
-    /** Ends the belief in all that one task or document contributed. */
+    /** Stops believing everything that one task or document contributed. */
     retractSource(request: RequestOf<typeof FactRetractSource>): Promise<ValueOf<typeof FactRetractSource>>;
     /** Facts behind answers that somebody called wrong. */
     reviews(query?: RequestOf<typeof FactReviews>): Promise<ValueOf<typeof FactReviews>>;
@@ -141,7 +143,10 @@ export type Client = AsyncDisposable & {
     resolve(request: RequestOf<typeof FactResolve>): Promise<ValueOf<typeof FactResolve>>;
   };
   readonly knowledge: {
-    /** Launders the tenant's knowledge now; `dryRun` says what that would do. May take a minute in a large base; after two, `REQUEST_TIMEOUT`: it goes on, and `reports` shows it. */
+    /**
+     * Launders the tenant's knowledge now; `dryRun` previews it. A large base may take a minute; after two minutes this
+     * throws `REQUEST_TIMEOUT`, the run goes on, and `reports` shows it.
+     */
     launder(options?: RequestOf<typeof KnowledgeLaunder>): Promise<LaunderReport>;
     reports(query?: RequestOf<typeof KnowledgeReports>): Promise<readonly LaunderReport[]>;
   };
@@ -156,7 +161,7 @@ export type Client = AsyncDisposable & {
   readonly sessions: {
     list(query?: RequestOf<typeof SessionList>): Promise<ValueOf<typeof SessionList>>;
     show(sessionId: string): Promise<ValueOf<typeof SessionShow>>;
-    /** Forgets all of it. Tasks accepted before bring nothing back. */
+    /** Forgets everything in it. Tasks accepted earlier bring nothing back. */
     reset(sessionId: string): Promise<ValueOf<typeof SessionReset>>;
   };
   readonly deadLetters: {
@@ -191,7 +196,7 @@ export async function connect(options: ClientOptions): Promise<Client> {
   return clientOver(wire);
 }
 
-/** A run takes as long as there is to do. */
+/** A run takes as long as there is work. */
 const LAUNDER_TIMEOUT_MS = 120_000;
 
 function clientOver(wire: Wire): Client {
@@ -277,7 +282,7 @@ function clientOver(wire: Wire): Client {
   };
 }
 
-/** What is written while one reads must neither appear in a later page nor be missing from it. */
+/** Whatever is written during the listing must neither appear in a later page nor be missing from it. */
 function eachFact(wire: Wire, query: RequestOf<typeof FactAsOf>): AsyncGenerator<FactView, void, undefined> {
   let revision = query.revision;
   const read = async (after: string | undefined) => {
@@ -298,7 +303,7 @@ async function awaitResult(wire: Wire, taskId: string, options: Pick<WatchOption
   }
 }
 
-/** Whoever waits for a result has time: a gateway or broker that is away for a moment is waited for. */
+/** Whoever waits for a result has time: wait out a short absence of gateway or broker. */
 const OUTAGE_MS = 60_000;
 const ASK_AGAIN_MS = 500;
 

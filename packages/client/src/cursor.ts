@@ -8,12 +8,12 @@ export function isAfter(a: Cursor, b: Cursor): boolean {
   return a.epoch === b.epoch ? a.position > b.position : a.epoch > b.epoch;
 }
 
-/** True where nothing can lie between the two. */
+/** True if nothing can lie between the two. */
 export function isNext(a: Cursor, b: Cursor): boolean {
   return a.epoch === b.epoch && a.position === b.position + 1;
 }
 
-/** Where a committed event stands; undefined for a message that no ledger numbered. */
+/** The position of a committed event; undefined for a message that no ledger numbered. */
 export function findCursor(event: Envelope): Cursor | undefined {
   if (event.epoch === undefined || event.sequence === undefined) return undefined;
   return { epoch: event.epoch, position: Number(event.sequence) };

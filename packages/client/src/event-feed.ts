@@ -3,13 +3,14 @@ import { findCursor, isAfter, isNext, START } from './cursor.ts';
 import type { EventSource, Followed, FollowOptions } from './event-source.ts';
 
 const PAGE = 500;
-/** A live event may outrun what the reader's snapshot shows by a moment: look again soon, then more slowly. */
+/** A live event may be a moment ahead of the reader's snapshot: look again soon, then more slowly. */
 const CATCH_UP = { firstMs: 20, maxMs: 1_000 };
 
 /**
- * Where one reader stands. A live event is handed out at once where its position follows the cursor directly. Any other one ahead of the
- * cursor only tells that there is more: other tasks' events may lie between, or lost ones. The two can't be told apart, so the ledger is
- * read. That keeps order and loses nothing, at the price of one indexed query per burst.
+ * The position of one reader. A live event is handed out at once if its position directly follows the cursor. Any other
+ * event ahead of the cursor only shows that there is more: events of other tasks may lie between, or lost ones. The two
+ * cannot be told apart, so the ledger is read. That keeps the order and loses nothing, at the price of one indexed
+ * query per burst.
  */
 export class EventFeed {
   readonly #source: EventSource;
@@ -32,7 +33,7 @@ export class EventFeed {
     return this.#readAt - performance.now();
   }
 
-  /** The live event, where nothing can be missing before it. */
+  /** The live event, if nothing can be missing before it. */
   takeLive(event: Envelope): Followed | undefined {
     const at = findCursor(event);
     if (at !== undefined && !isAfter(at, this.#cursor)) return undefined;

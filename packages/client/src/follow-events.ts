@@ -3,8 +3,9 @@ import type { EventSource, Followed, FollowOptions } from './event-source.ts';
 import { LiveQueue } from './live-queue.ts';
 
 /**
- * Every committed event after the cursor exactly once and in order, for as long as the caller reads and the signal allows; progress in
- * between, where it came. The first read of the ledger must succeed; later failures that may pass are repeated for ever.
+ * Every committed event after the cursor, exactly once and in order, for as long as the caller reads and the signal
+ * allows; progress in between as it arrives. The first read of the ledger must succeed; later failures that may pass
+ * are retried for ever.
  */
 export async function* followEvents(source: EventSource, options: FollowOptions = {}): AsyncGenerator<Followed> {
   const queue = new LiveQueue();

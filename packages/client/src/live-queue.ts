@@ -1,11 +1,14 @@
 import type { Envelope } from '@cleanslate/contracts';
 
-/** Beyond this the queue forgets events and tells so: a slow reader then reads from the ledger instead of filling memory. */
+/**
+ * Beyond this the queue drops events and records that it did: a slow reader then reads from the ledger instead of
+ * filling memory.
+ */
 const MAX_QUEUED = 1_000;
 
 export type LiveMessage = { readonly kind: 'event' | 'progress'; readonly envelope: Envelope };
 
-/** What came over the core subscription since the reader last looked. Lossy by design; the ledger fills what is missing. */
+/** What arrived over the core subscription since the reader last looked. Lossy by design; the ledger fills the gaps. */
 export class LiveQueue {
   #messages: LiveMessage[] = [];
   #interrupted = false;
@@ -42,7 +45,8 @@ export class LiveQueue {
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        // A watch waits thousands of times on one signal: what stays behind would be kept for as long as the watch lasts.
+        // A watch waits thousands of times on one signal: any listener left behind would be kept for as long as the
+        // watch lasts.
         signal?.removeEventListener('abort', done);
         resolve();
       };

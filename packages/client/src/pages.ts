@@ -1,4 +1,7 @@
-/** Every item of a listing, page by page: the next page is asked for when it is needed. Stop whenever you like; `after` starts behind a known one. */
+/**
+ * Every item of a listing; each page is fetched when it is needed. Stop at any time; `after` continues after a known
+ * item.
+ */
 export async function* eachOf<Page extends { readonly next: string | null }, Item>(
   readPage: (cursor: string | undefined) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],

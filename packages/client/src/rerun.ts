@@ -3,18 +3,18 @@ import { isAppError, type TaskState, taskIdFromKey } from '@cleanslate/contracts
 import type { Client } from './client.ts';
 
 export type RerunOptions = {
-  /** What it is for: the same key runs each task again once, however often it is asked for. */
+  /** The reason for the rerun: the same key runs each task again only once, however often it is asked for. */
   readonly key: string;
-  /** The knowledge revision that the new tasks see. Default: each the one of the old task. */
+  /** The knowledge revision that the new tasks see. Default: that of the old task. */
   readonly revision?: number;
-  /** New tasks a second, at most. Default 5. */
+  /** Most new tasks per second. Default 5. */
   readonly rate?: number;
-  /** New tasks under way at once, at most. Default 10. */
+  /** Most new tasks in flight at once. Default 10. */
   readonly inFlight?: number;
   readonly signal?: AbortSignal;
 };
 
-/** An old task with the one that takes its place, once that has ended; without one, why there is none. */
+/** An old task with the one that replaces it, once that one has ended; without a new task, the reason why. */
 export type Rerun = {
   readonly from: string;
   readonly to: string | null;
@@ -22,7 +22,10 @@ export type Rerun = {
   readonly problem: string | null;
 };
 
-/** Runs tasks again as forks, a few at a time, and yields each as it ends. Old tasks stay as they are. Throws where the platform can't be reached. */
+/**
+ * Runs tasks again as forks, a few at a time, and yields each as it ends. Old tasks stay as they are. Throws if the
+ * platform can't be reached.
+ */
 export async function* rerunTasks(
   client: Client,
   tasks: readonly string[],
@@ -41,7 +44,7 @@ export async function* rerunTasks(
     await setTimeout(Math.max(0, due - performance.now()), undefined, signal === undefined ? {} : { signal });
     due = Math.max(due, performance.now()) + 1_000 / rate;
     const one = rerun(client, taskId, options);
-    // Waited for below; until then its failure must not end the process.
+    // Awaited below; until then its failure must not end the process.
     one.catch(() => undefined);
     running.add(one);
   }
@@ -49,7 +52,7 @@ export async function* rerunTasks(
 }
 
 async function rerun(client: Client, from: string, { key, revision, signal }: RerunOptions): Promise<Rerun> {
-  // As the scheduler names it: one whose answer is no longer kept is found all the same.
+  // The id that the scheduler will choose: a task whose answer is no longer kept is found all the same.
   const to = taskIdFromKey(client.tenant, `fork fork.${key}.${from}`);
   try {
     await client.fork(from, { key, ...(revision === undefined ? {} : { revision }) });

@@ -2,13 +2,16 @@ import { AppError, decodeMessage, INVALID_TASK_ID, SubmitRefused, subjects, Task
 
 export type Answer = { readonly taskId: string; readonly accepted: TaskAccepted } | { readonly refused: AppError };
 
-/** Where the answer comes. A known key is answered where its task lives, and that may have been submitted under an id of its own. */
+/**
+ * Where the answer arrives. A known key is answered under the id of its task, which may have been submitted under an id
+ * of its own.
+ */
 export function answerSubjects(tenantId: string, taskId: string, key: string | undefined): string[] {
   if (key !== undefined) return [`evt.task.${tenantId}.*`];
   return [subjects.taskEvent(tenantId, taskId), subjects.taskEvent(tenantId, INVALID_TASK_ID)];
 }
 
-/** The first event that answers one of our sayings, by its causation id. */
+/** The first event that answers one of our messages, by its causation id. */
 export class AnswerBox {
   readonly #ids: ReadonlySet<string>;
   #answer: Answer | undefined;
@@ -43,7 +46,7 @@ export class AnswerBox {
   }
 }
 
-/** Undefined for the other events that travel here. Most of them are told apart without being parsed. */
+/** Undefined for other events on this subject. Most of them are recognised without being parsed. */
 function readAnswer(bytes: Uint8Array, ids: ReadonlySet<string>): Answer | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (![...ids].some((id) => text.includes(id))) return undefined;

@@ -22,7 +22,7 @@ export type SubmitRequest = {
   readonly input: JsonObject;
   /** Idempotency key: the same key is the same task. */
   readonly key?: string | undefined;
-  /** Default: UUIDv5 of tenant and key, or a random id where there is no key. */
+  /** Default: UUIDv5 of tenant and key, or a random id if there is no key. */
   readonly taskId?: string | undefined;
   /** From acceptance. Default 1 h. */
   readonly deadlineMs?: number | undefined;
@@ -32,9 +32,15 @@ export type SubmitRequest = {
 };
 
 export type SubmitOptions = {
-  /** Without an answer by then: `REQUEST_TIMEOUT`, or `BROKER_UNAVAILABLE` where there is no broker. Milliseconds, default 60 s: as long as `result` waits through an outage. */
+  /**
+   * Without an answer by then: `REQUEST_TIMEOUT`, or `BROKER_UNAVAILABLE` if there is no broker. Milliseconds, default
+   * 60 s: as long as `result` waits through an outage.
+   */
   readonly timeoutMs?: number | undefined;
-  /** Silence after which the query is asked and the submit said again; twice as long each time, at most 15 s. Milliseconds, default 2 s. */
+  /**
+   * Silence after which the task is queried and the submit repeated; doubles each time, up to 15 s. Milliseconds,
+   * default 2 s.
+   */
   readonly answerMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** W3C trace context of the caller: everything the task causes continues that trace. */
@@ -53,9 +59,10 @@ export type Submitted = {
 };
 
 /**
- * Sends a task and waits until the ledger has it. Each saying has its own message id and is answered by one event; said again after a
- * silence or an outage, it is still one task, by its key and id. Throws the reason of a refusal, `TENANT_QUEUE_FULL`, `SCHEMA_MISMATCH` (nothing sent),
- * `REQUEST_TIMEOUT` or `BROKER_UNAVAILABLE` (it may yet be accepted: submit again with the same key, or look for the task by its id).
+ * Submits a task and waits until the ledger has accepted it. Each message has its own id and is answered by one event;
+ * repeated after silence or an outage, it is still one task, by its key and id. Throws the reason of a refusal,
+ * `TENANT_QUEUE_FULL`, `SCHEMA_MISMATCH` (nothing was sent), `REQUEST_TIMEOUT` or `BROKER_UNAVAILABLE` (it may still be
+ * accepted: submit again with the same key, or look for the task by its id).
  */
 export async function submitTask(wire: Wire, request: SubmitRequest, options: SubmitOptions = {}): Promise<Submitted> {
   const data = parseSubmit(request);
@@ -69,13 +76,13 @@ export async function submitTask(wire: Wire, request: SubmitRequest, options: Su
     wire.bus.subscribe(subject, (message) => answers.take(message.data)),
   );
   try {
-    // In an outage the client library subscribes before it sends, as soon as it is connected again.
+    // During an outage the client library subscribes before it sends, as soon as it is connected again.
     await wire.bus.flush(Math.min(5_000, timeoutMs)).catch(() => undefined);
     let known: TaskView | undefined;
     while (performance.now() < giveUpAt) {
       options.signal?.throwIfAborted();
       await say(wire, taskId, data, ids, giveUpAt, options).catch((error: unknown) => {
-        // It is in the queue already: a queue that is full of what nobody takes is not to be filled with more of it.
+        // It is in the queue already: do not fill a queue that nobody drains with copies of it.
         if (ids.size > 1 && isAppError(error) && error.code === 'TENANT_QUEUE_FULL') return;
         throw explain(error, taskId, data.key);
       });
@@ -84,7 +91,8 @@ export async function submitTask(wire: Wire, request: SubmitRequest, options: Su
       const answer = await answers.wait(waitMs, options.signal);
       if (answer) return toSubmitted(answer);
       known = await findTask(wire, taskId);
-      // An id of our own making can only be this submit. A key may be an older task's, so its answer must still say whether it is the same.
+      // A random id can only be this submit's. A key may be an older task's, so its answer must still say whether it is
+      // the same task.
       if (known && request.taskId === undefined && data.key === undefined) return fromView(known, false);
     }
     if (known) return fromView(known, true);
@@ -105,7 +113,7 @@ function nextOf(taskId: string, key: string | undefined): string {
   return key === undefined ? `\`slate task show ${taskId}\`` : 'submit again with the same key';
 }
 
-/** Nobody knows whether it was stored: how to find out is what matters. */
+/** Nobody knows whether it was stored: the error must say how to find out. */
 function explain(error: unknown, taskId: string, key: string | undefined): unknown {
   if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE') return error;
   const text = `${error.message}. It may yet be accepted (task ${taskId}): when the broker is back, ${nextOf(taskId, key)}`;
@@ -156,7 +164,7 @@ async function findTask(wire: Wire, taskId: string): Promise<TaskView | undefine
   try {
     return await ask(wire, TaskGet, { taskId });
   } catch (error) {
-    // Not there, or nobody can tell: either way it is said again.
+    // Not there, or nobody can tell: repeat the submit either way.
     if (isAppError(error)) return undefined;
     throw error;
   }

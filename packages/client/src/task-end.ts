@@ -6,8 +6,8 @@ import { isTerminal, taskStateAfter, toTaskEvent } from './task-event.ts';
 const PAGE = 500;
 
 /**
- * True where the events up to the cursor end the task and none follows. Judged by events alone: the task's row may be finished before its
- * last event has its position. (A replay goes on behind a failure.)
+ * True if the events up to the cursor end the task and none follows. Judged by events alone: the task's row may be
+ * finished before its last event has its position. (A replay continues after a failure.)
  */
 export async function isOverAt(read: EventSource['read'], cursor: Cursor): Promise<boolean> {
   let ended = false;

@@ -39,7 +39,7 @@ export function readProgress(envelope: Envelope): StepProgress | undefined {
   return read(StepProgress, envelope);
 }
 
-/** State of the task after this event; undefined where it says nothing about that. */
+/** State of the task after this event; undefined if the event does not say. */
 export function taskStateAfter(event: TaskEvent): TaskState | undefined {
   if (event.name === 'task') return event.data.to;
   if (event.name === 'accepted') return event.data.state;

@@ -36,7 +36,7 @@ export type WatchItem =
       readonly taskId: string;
       readonly event: TaskEvent;
       readonly envelope: Envelope;
-      /** Give it back as `after` to go on behind this item. */
+      /** Pass it as `after` to continue after this item. */
       readonly cursor: Cursor;
     }
   | {
@@ -47,7 +47,7 @@ export type WatchItem =
       readonly progress: StepProgress;
     };
 
-/** Lossless: committed events exactly once and in order, from the ledger and live. Throws where the first read fails. */
+/** Lossless: committed events exactly once and in order, from the ledger and live. Throws if the first read fails. */
 export async function* watchTasks(wire: Wire, options: WatchOptions = {}): AsyncGenerator<WatchItem> {
   const { taskId } = options;
   const untilEnd = taskId !== undefined && options.until !== 'never';

@@ -9,7 +9,7 @@ export type Wire = {
   readonly tenantId: string;
   /** CloudEvents `source` of what is sent: `/tenants/demo/cli`. */
   readonly source: string;
-  /** How long one question waits for its answer. Milliseconds. */
+  /** How long one request waits for its answer. Milliseconds. */
   readonly requestTimeoutMs: number;
 };
 
@@ -21,7 +21,10 @@ export function ask<E extends Endpoint>(wire: Wire, endpoint: E, data: RequestOf
   });
 }
 
-/** As `ask`, for endpoints that change something: repeated with one request id through a short outage, so that it happens once. */
+/**
+ * Like `ask`, for endpoints that change something: repeated with one request id through a short outage, so that it
+ * happens once.
+ */
 export function change<E extends Endpoint>(
   wire: Wire,
   endpoint: E,
@@ -31,7 +34,10 @@ export function change<E extends Endpoint>(
   return repeat(wire, endpoint, data, requestId, isAway);
 }
 
-/** As `change`, for what is begun anew each time it is asked for: repeated only where nobody heard it. Without an answer in time it may go on. */
+/**
+ * Like `change`, for what starts over each time it is asked for: repeated only if nobody received it. Without an answer
+ * in time it may still be running.
+ */
 export function changeOnce<E extends Endpoint>(wire: Wire, endpoint: E, data: RequestOf<E>): Promise<ValueOf<E>> {
   const isUnheard = (error: unknown) => isAppError(error) && error.code === 'BROKER_UNAVAILABLE';
   return repeat(wire, endpoint, data, crypto.randomUUID(), isUnheard);

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 
-/** Whether a schema would let a value of JSON through as it is. False says nothing: zod judges then. */
+/** Whether a schema would accept a JSON value unchanged. False proves nothing: zod decides then. */
 type Accepts = (value: unknown) => boolean;
 
 const shortcuts = new WeakMap<z.ZodType, Accepts | undefined>();
 
 /**
- * As `schema.safeParse`, for what `JSON.parse` made. zod makes five objects for each value that it looks at, and nearly all that comes in is in order: that is told here without
- * any, and handed on as it came instead of as a copy. What is not told to be in order, and every schema that changes or refines values, is zod's to judge and to word.
+ * Like `schema.safeParse`, for values made by `JSON.parse`. zod makes five objects for each value it checks, and nearly
+ * everything that comes in is valid: this finds that out without any, and returns the value itself instead of a copy.
+ * Whatever it cannot prove valid, and every schema that changes or refines values, zod checks and words.
  */
 export function checkJson<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   let accepts = shortcuts.get(schema);
@@ -19,7 +20,7 @@ export function checkJson<S extends z.ZodType>(schema: S, value: unknown): z.Zod
   return { success: true, data: value as z.output<S> };
 }
 
-/** Undefined for what may change a value or asks more than is known here. */
+/** Undefined for a schema that may change a value or asks more than is known here. */
 function toAccepts(schema: z.core.$ZodType): Accepts | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   const checks = toChecks(def);
@@ -46,7 +47,7 @@ function toAccepts(schema: z.core.$ZodType): Accepts | undefined {
       return element && every([Array.isArray, ...checks, (value) => (value as unknown[]).every(element)]);
     }
     case 'union': {
-      // A value of two of them is refused by one kind of union, and by the other cut to what the first one knows.
+      // A value that fits two members: one kind of union refuses it, another cuts it to what its first member knows.
       if (!('discriminator' in def) && (def.inclusive === false || !def.options.every(isExact))) return undefined;
       const options = allOf(def.options.map(toAccepts));
       return options && ((value) => options.some((option) => option(value)));
@@ -63,10 +64,10 @@ function toAccepts(schema: z.core.$ZodType): Accepts | undefined {
   }
 }
 
-/** All keys that are not optional, and no other than the schema's: those that zod would drop are left to it. */
+/** All keys that are not optional, and none that the schema lacks: zod handles those it would drop. */
 function toObject(shape: z.core.$ZodShape): Accepts | undefined {
   const names = Object.keys(shape);
-  // Every object has those, said or not.
+  // Names that every object inherits.
   if (names.some((name) => name in Object.prototype)) return undefined;
   const optional = names.map((name) => shape[name]?._zod.def.type === 'optional');
   const fields = allOf(names.map((name) => toField(shape[name])));
@@ -84,7 +85,7 @@ function toObject(shape: z.core.$ZodShape): Accepts | undefined {
   };
 }
 
-/** An optional key's value, where it is there. */
+/** The value of an optional key, if it is there. */
 function toField(schema: z.core.$ZodType | undefined): Accepts | undefined {
   if (schema === undefined) return undefined;
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -92,7 +93,7 @@ function toField(schema: z.core.$ZodType | undefined): Accepts | undefined {
   return toChecks(def)?.length === 0 ? toAccepts(def.innerType) : undefined;
 }
 
-/** Holds no object that lets foreign keys in, to drop them. */
+/** Contains no object that accepts unknown keys in order to drop them. */
 function isExact(schema: z.core.$ZodType): boolean {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -112,7 +113,7 @@ function isExact(schema: z.core.$ZodType): boolean {
   }
 }
 
-/** Of the schema itself, where it is a format, and those attached to it; undefined where one is not known here. */
+/** The checks of the schema itself, if it is a format, and those attached to it; undefined if one is not known here. */
 function toChecks(def: z.core.$ZodTypeDef): Accepts[] | undefined {
   const own = 'check' in def ? [def as unknown as z.core.$ZodCheckDef] : [];
   return allOf([...own, ...(def.checks ?? []).map((check) => check._zod.def)].map(toCheck));
@@ -133,7 +134,7 @@ function toCheck(check: z.core.$ZodCheckDef): Accepts | undefined {
       const bound = Number(def.value);
       return def.inclusive ? (value) => Number(value) <= bound : (value) => Number(value) < bound;
     }
-    // zod counts code points, of which a string has at least half as many as it has units, and at most as many.
+    // zod counts code points: a string has at least half as many as it has UTF-16 units, and at most as many.
     case 'min_length': {
       const { minimum } = def;
       return (value) => sizeOf(value) >= (minimum > 1 ? 2 * minimum : minimum);
@@ -147,7 +148,7 @@ function toCheck(check: z.core.$ZodCheckDef): Accepts | undefined {
   }
 }
 
-/** Those whose pattern is all that they ask. */
+/** Formats that ask nothing beyond their pattern. */
 const PATTERNS: ReadonlySet<string> = new Set(['regex', 'datetime', 'date', 'uuid']);
 
 function toPattern({ format, pattern }: z.core.$ZodCheckStringFormatDef): Accepts | undefined {

@@ -43,17 +43,17 @@ export const LetterEdit = z.union([
 export type LetterEdit = z.infer<typeof LetterEdit>;
 
 /**
- * Another attempt for what was given up on. `taskId` and `attempt` of the reply: the step's next attempt; for a submit the task it became; null where a
- * message went back to its reader.
+ * Another attempt at what was given up on. `taskId` and `attempt` of the reply: the step's next attempt; for a submit
+ * the task it became; null if a message went back to its reader.
  */
 export const DeadLetterReplay = defineEndpoint(
   { plane: 'ctl', noun: 'dlq', verb: 'replay', servedBy: 'scheduler' },
   () =>
     z.strictObject({
       letterId: LetterId,
-      /** Also where it was replayed before. */
+      /** Also if it was replayed before. */
       force: z.boolean().optional(),
-      /** Say what would happen, change nothing. */
+      /** Show what would happen, change nothing. */
       dryRun: z.boolean().optional(),
       /** Part of a bulk replay: counted, and refused once the letter needs a person. */
       batch: BatchId.optional(),
@@ -62,7 +62,7 @@ export const DeadLetterReplay = defineEndpoint(
   () => z.strictObject({ letterId: z.string(), taskId: TaskId.nullable(), attempt: z.int().positive().nullable() }),
 );
 
-/** Closes a letter that nobody will replay; it stays in the record with its reason. */
+/** Closes a letter that nobody will replay; it stays on record with its reason. */
 export const DeadLetterDiscard = defineEndpoint(
   { plane: 'ctl', noun: 'dlq', verb: 'discard', servedBy: 'scheduler' },
   () => z.strictObject({ letterId: LetterId, reason: z.string().min(1).max(500) }),

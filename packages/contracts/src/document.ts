@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FactRef, Sha256 } from './ids.ts';
 
-/** Text documents beyond this are refused at submit; it leaves room for JSON escapes below `max_payload`. */
+/** Larger documents are refused at submit; the limit leaves room for JSON escapes below `max_payload`. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024 - 1;
 
 export const MediaType = z.enum(['text/plain', 'text/markdown']);
@@ -25,7 +25,7 @@ export const DocumentInput = z.strictObject({
 });
 export type DocumentInput = z.infer<typeof DocumentInput>;
 
-/** A document as the ledger and every step after the submit see it: by its content hash. */
+/** A document as the ledger and all steps see it: by its content hash. */
 export const DocumentRef = z.strictObject({
   name: z.string().min(1).max(255),
   mediaType: MediaType,
@@ -39,7 +39,7 @@ export type DocumentRef = z.infer<typeof DocumentRef>;
 export const ObjectRef = z.strictObject({
   $object: Sha256,
   bytes: z.int().positive(),
-  /** Fact versions named in it: what an answer rests on must be found without fetching it. */
+  /** Fact versions named in it: what an answer rests on must be found without fetching the object. */
   facts: z.array(FactRef).min(1).max(1_000).optional(),
 });
 export type ObjectRef = z.infer<typeof ObjectRef>;

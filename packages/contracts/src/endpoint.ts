@@ -26,13 +26,13 @@ type ReplySchema<Res extends z.ZodType> = z.ZodDiscriminatedUnion<
 export type RequestOf<E> = E extends Endpoint<infer Req, z.ZodType> ? z.infer<Req> : never;
 export type ValueOf<E> = E extends Endpoint<z.ZodType, infer Res> ? z.infer<Res> : never;
 
-/** Its schemas are built when they are first asked for: a process answers or asks few endpoints, and would hold those of all in memory (measured: 1 MB of heap). */
+/** Schemas are built when first asked for: a process uses few endpoints, and those of all would cost 1 MB of heap. */
 export function defineEndpoint<Req extends z.ZodType, Res extends z.ZodType>(
   head: Pick<Endpoint, 'plane' | 'noun' | 'verb' | 'servedBy'>,
   request: () => Req,
   value: () => Res,
 ): Endpoint<Req, Res> {
-  // A subject may say `as-of`; an event type holds no hyphen.
+  // A subject may contain `as-of`; an event type has no hyphen.
   const name = `${head.noun}.${head.verb.replaceAll('-', '_')}`;
   const toRequest = once(() => defineMessage({ name, version: 1, data: request() }));
   const toReply = once(() => defineMessage({ name: `${name}.reply`, version: 1, data: replyOf(value()) }));
@@ -59,7 +59,10 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Subject of an endpoint for one tenant; `*` is for the one who serves all tenants. Throws `INVALID_INPUT` for anything else. */
+/**
+ * Subject of an endpoint for one tenant; `*` is for a service that serves all tenants. Throws `INVALID_INPUT` for
+ * anything else.
+ */
 export function endpointSubject(endpoint: Pick<Endpoint, 'plane' | 'noun' | 'verb'>, tenantId: string): string {
   const tenant = tenantId === '*' ? tenantId : subjectToken(tenantId, 'tenant');
   return `${endpoint.plane}.${tenant}.${endpoint.noun}.${endpoint.verb}`;

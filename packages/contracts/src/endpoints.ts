@@ -38,7 +38,7 @@ export const TaskList = defineEndpoint(
   () => z.strictObject({ tasks: z.array(TaskSummary), next: nextPage }),
 );
 
-/** Committed events after a cursor, oldest first: how a watcher fills a gap and starts. */
+/** Committed events after a cursor, oldest first: how a watcher starts and fills a gap. */
 export const WatchRead = defineEndpoint(
   { plane: 'qry', noun: 'watch', verb: 'read', servedBy: 'gateway' },
   () =>
@@ -56,7 +56,7 @@ const factPin = {
   knownAt: AnyTime.optional(),
 };
 
-/** The version that holds at the pin (defaults: now, last committed revision). */
+/** The version in force at the pin (defaults: now, last committed revision). */
 export const FactGet = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'get', servedBy: 'gateway' },
   () => z.strictObject({ knowledgeId: KnowledgeId, ...factPin }),
@@ -64,8 +64,8 @@ export const FactGet = defineEndpoint(
 );
 
 /**
- * All versions of a fact, oldest version first, also those no longer believed. `validAt`: those that say something about that moment; `revision` or
- * `knownAt`: those that were written by then.
+ * All versions of a fact, oldest first, including those no longer believed. `validAt`: those that say something about
+ * that moment; `revision` or `knownAt`: those written by then.
  */
 export const FactHistory = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'history', servedBy: 'gateway' },
@@ -73,7 +73,7 @@ export const FactHistory = defineEndpoint(
   () => z.strictObject({ versions: z.array(FactView), revision: z.int().nonnegative() }),
 );
 
-/** Every fact that holds at the pin, by knowledge id. */
+/** Every fact in force at the pin, by knowledge id. */
 export const FactAsOf = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'as-of', servedBy: 'gateway' },
   () =>
@@ -86,7 +86,7 @@ export const FactAsOf = defineEndpoint(
   () => z.strictObject({ facts: z.array(FactView), revision: z.int().nonnegative(), next: nextPage }),
 );
 
-/** Imports statements of people; idempotent by the request's envelope id and by content. All or nothing. */
+/** Imports statements of people, all or nothing; idempotent by the request's envelope id and by content. */
 export const FactImportSet = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'import', servedBy: 'knowledge-maintainer' },
   () =>
@@ -110,7 +110,10 @@ export const TaskCancel = defineEndpoint(
   () => z.strictObject({ taskId: TaskId, state: TaskState, changed: z.boolean() }),
 );
 
-/** How a person decided on the exact result that `task.get` shows with this hash; `by` is `expiry` where the answer came too late. */
+/**
+ * What a person decided about the exact result that `task.get` shows with this hash; `by` is `expiry` if the answer
+ * came too late.
+ */
 const gateAnswer = z.strictObject({
   taskId: TaskId,
   state: TaskState,
@@ -128,14 +131,14 @@ export const TaskReject = defineEndpoint(
   () => z.strictObject({ ...gateRequest, reason: z.string().max(2_000).optional() }),
   () => gateAnswer,
 );
-/** Approves another result in place of the one with this hash; recorded as edited by a person. */
+/** Approves another result instead of the one with this hash; recorded as edited by a person. */
 export const TaskEdit = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'edit', servedBy: 'scheduler' },
   () => z.strictObject({ ...gateRequest, result: JsonObject }),
   () => gateAnswer,
 );
 
-/** failed → pending: task and failed steps together, finished ones keep their results. */
+/** failed → pending: task and failed steps together; finished steps keep their results. */
 export const TaskRetry = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'retry', servedBy: 'scheduler' },
   () => z.strictObject({ taskId: TaskId, deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional() }),

@@ -7,9 +7,9 @@ import { CandidateId, ClaimId, StepId, TaskId, TenantId, UtcTime } from './ids.t
  */
 export const Envelope = z.object({
   specversion: z.literal('1.0'),
-  /** Unique per saying; for a submit it is what the answer's `causationid` names. */
+  /** Unique per message; the answer to a submit names it as `causationid`. */
   id: z.string().min(1).max(200),
-  /** Who says it: `/services/scheduler`, `/tenants/acme/cli`. */
+  /** The sender: `/services/scheduler`, `/tenants/acme/cli`. */
   source: z.string().min(1).max(200),
   /** `<name>.v<version>`, e.g. `task.submit.v1`. */
   type: z.string().regex(/^[a-z][a-z0-9_.]{0,80}\.v[1-9][0-9]{0,3}$/, {
@@ -26,7 +26,7 @@ export const Envelope = z.object({
   claimid: ClaimId.optional(),
   candidateid: CandidateId.optional(),
   causationid: z.string().max(200).optional(),
-  /** Version of the oldest reader that may read this, where it is older than the type's own version. */
+  /** Version of the oldest reader that may read this, if it is older than the type's own version. */
   minreader: z.int().positive().optional(),
   /** Raised when a ledger is restored from a backup; part of fence and cursor. */
   epoch: z.int().positive().optional(),

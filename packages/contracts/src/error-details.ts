@@ -1,12 +1,12 @@
 import { FORBIDDEN_KEYS, findHostile } from './hostile-json.ts';
 import { toStorableText } from './storable-text.ts';
 
-/** What a message carries inline at most (in characters). */
+/** Most that a message carries inline, in characters. */
 export const MAX_ERROR_DETAILS = 256 * 1024;
 /** Leaves room for what an error is nested in (reply, history, dead letter) below the depth that readers accept. */
 const MAX_DETAILS_DEPTH = 32;
 
-/** Details as plain JSON that every reader decodes: strings and keys storable, no circles, bounded. Never throws. */
+/** Details as plain JSON that every reader accepts: storable strings and keys, no cycles, bounded. Never throws. */
 export function toStorableDetails(details: Record<string, unknown>): Record<string, unknown> {
   try {
     const text = JSON.stringify(details, (_key, item: unknown) => toStorable(item));
@@ -16,7 +16,7 @@ export function toStorableDetails(details: Record<string, unknown>): Record<stri
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // A circle, a bigint, a `toJSON` that throws: dropped like any other details that are no JSON.
+    // A cycle, a bigint, a `toJSON` that throws: dropped, like any other details that are not JSON.
   }
   return { note: 'details that are no JSON were dropped' };
 }

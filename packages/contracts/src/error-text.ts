@@ -1,11 +1,11 @@
 import type { ErrorBody } from './errors.ts';
 
-/** An error's parts for a reader who is shown each by itself: a message says all of them in one line. */
+/** An error's parts for a reader that shows each separately: a message says all of them in one line. */
 export type ErrorText = {
   readonly what: string;
-  /** Option, argument, file or field; where the error names it apart. */
+  /** Option, argument, file or field, if the error names it separately. */
   readonly where: string | undefined;
-  /** What to do about it; where the error says it apart. */
+  /** What to do about it, if the error says it separately. */
   readonly remedy: string | undefined;
 };
 

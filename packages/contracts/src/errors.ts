@@ -8,7 +8,7 @@ export type Disposition = z.infer<typeof Disposition>;
 
 /**
  * The stable codes of the platform with their default disposition. A user's executor may report codes of its own
- * (SCREAMING_SNAKE); those carry the disposition they were reported with.
+ * (SCREAMING_SNAKE), with the disposition that it chooses.
  */
 export const ERROR_CODES = {
   // input
@@ -130,7 +130,7 @@ export class AppError extends Error {
     this.details = options.details;
   }
 
-  /** As it travels. Whatever the error was made of, the body is one that `ErrorBody` and every reader accept. */
+  /** The error as it travels. Whatever it was made of, `ErrorBody` and every reader accept the result. */
   toBody(): ErrorBody {
     const retryAfterMs = toWholeMs(this.retryAfterMs);
     const isCode = CODE_PATTERN.test(this.code);
@@ -152,7 +152,10 @@ export class AppError extends Error {
   }
 }
 
-/** True for an `AppError` of any copy of this package (an `instanceof` across packages is not reliable). Never throws, as a proxy that was revoked would make it. */
+/**
+ * True for an `AppError` of any copy of this package (`instanceof` is not reliable across packages). Never throws, as a
+ * revoked proxy would make it.
+ */
 export function isAppError(error: unknown): error is AppError {
   try {
     return error instanceof Error && error.name === 'AppError' && 'disposition' in error;

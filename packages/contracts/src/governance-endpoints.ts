@@ -4,13 +4,13 @@ import { CandidateId, FactRef, KnowledgeId, Sha256, StepId, TaskId, UtcTime } fr
 import { CandidateOutcome, KnowledgeType, SourceType } from './knowledge.ts';
 
 const Reason = z.string().min(1).max(500);
-/** Who says so, as the organisation names people: kept with what they said, and one voice however often they say it. */
+/** Who says so, as the organisation names people: kept with what they said. One person has one voice, however often they speak. */
 export const PersonName = z.string().min(1).max(200);
 const page = { limit: z.int().min(1).max(500).optional(), before: z.string().max(300).optional() };
 
 /**
- * Erases what a fact says, wherever the platform keeps it: also from earlier revisions, the ledger, objects and streams. A tombstone stays. Can't be undone.
- * Asked for again it changes nothing, but that `also` is looked for too.
+ * Erases what a fact says wherever the platform keeps it, including earlier revisions, the ledger, objects and streams.
+ * A tombstone remains. Can't be undone. Repeating it changes nothing, except that a new `also` is looked for too.
  */
 export const FactRedact = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'redact', servedBy: 'knowledge-maintainer' },
@@ -21,9 +21,9 @@ export const FactRedact = defineEndpoint(
       version: z.int().positive().optional(),
       reason: Reason,
       by: PersonName,
-      /** Other wordings to be erased from what tasks left behind: a name as it stood in the original, say. */
+      /** Other wordings to erase from what tasks left behind, such as a name as it stood in the original. */
       also: z.array(z.string().min(4).max(2_000)).max(20).optional(),
-      /** Only say what would be erased. */
+      /** Only show what would be erased. */
       dryRun: z.boolean().optional(),
     }),
   () =>
@@ -33,17 +33,19 @@ export const FactRedact = defineEndpoint(
       knowledgeId: KnowledgeId,
       versions: z.array(FactRef),
       revision: z.int().nonnegative(),
-      /** Candidates, also undecided ones, and disputes that said the same. */
+      /** Candidates, including undecided ones, and disputes that said the same. */
       candidates: z.int().nonnegative(),
       disputes: z.int().nonnegative(),
-      /** Other facts that say the same or hold its words; they keep them until they are redacted too. The first 50. */
+      /**
+       * Other facts that say the same or contain its words, the first 50. They keep them until they are redacted too.
+       */
       elsewhere: z.array(FactRef),
     }),
 );
 
 /**
- * erasing: the scheduler is at it. waiting: attempts that began before may still report what they read. erased: confirmed; the words that were looked for
- * are forgotten too.
+ * erasing: the scheduler is at work. waiting: attempts that began before may still report what they read. erased:
+ * confirmed; the words that were looked for are forgotten too.
  */
 export const RedactionView = z.strictObject({
   redactionId: z.int().positive(),
@@ -72,7 +74,9 @@ export const FactRedactions = defineEndpoint(
   () => z.strictObject({ redactions: z.array(RedactionView), next: z.string().nullable() }),
 );
 
-/** Ends the belief in all that one task, or one document, contributed: in one revision. Give exactly one of the two. */
+/**
+ * Stops believing everything that one task, or one document, contributed, in one revision. Give exactly one of the two.
+ */
 export const FactRetractSource = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'retract-source', servedBy: 'knowledge-maintainer' },
   () =>
@@ -80,7 +84,7 @@ export const FactRetractSource = defineEndpoint(
       taskId: TaskId.optional(),
       sourceRef: z.string().min(1).max(500).optional(),
       reason: Reason,
-      /** Also what other sources have said as well. */
+      /** Also what other sources confirm. */
       evenConfirmed: z.boolean().optional(),
       dryRun: z.boolean().optional(),
     }),
@@ -89,7 +93,7 @@ export const FactRetractSource = defineEndpoint(
       revision: z.int().nonnegative(),
       /** Versions that are no longer believed; the first 1,000. */
       closed: z.array(FactRef),
-      /** Other sources say them too, so they stay; the first 1,000. */
+      /** Versions that stay because other sources confirm them; the first 1,000. */
       kept: z.array(FactRef),
       facts: z.int().nonnegative(),
       /** Candidates that will not become facts now, and challengers in open disputes. */
@@ -112,10 +116,10 @@ export const TaskFeedback = defineEndpoint(
     z.strictObject({
       taskId: TaskId,
       revision: z.int().nonnegative(),
-      /** False: this person had said the same of this answer already. */
+      /** False: this person had already said the same of this answer. */
       counted: z.boolean(),
       facts: z.array(z.strictObject({ fact: FactRef, weightBefore: z.number(), weight: z.number() })),
-      /** Reviews that are open about them. */
+      /** Open reviews about them. */
       reviews: z.array(z.int().positive()),
     }),
 );
@@ -152,7 +156,10 @@ export const FactReviews = defineEndpoint(
   () => z.strictObject({ reviews: z.array(ReviewView), next: z.string().nullable() }),
 );
 
-/** A person has looked: the fact stays. (One that does not is retracted, which ends its review too.) Its weight stays as the feedback left it, or is restored. */
+/**
+ * A person has checked: the fact stays. (A fact that does not stay is retracted, which ends its review too.) Its weight
+ * stays as the feedback left it, or is restored.
+ */
 export const FactReview = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'review', servedBy: 'knowledge-maintainer' },
   () =>
@@ -160,7 +167,7 @@ export const FactReview = defineEndpoint(
       reviewId: z.int().positive(),
       by: PersonName,
       reason: Reason,
-      /** The feedback so far no longer counts. */
+      /** Feedback given so far no longer counts. */
       restoreWeight: z.boolean().optional(),
     }),
   () =>
@@ -172,7 +179,10 @@ export const FactReview = defineEndpoint(
     }),
 );
 
-/** What was proposed and what became of it: `raw` as it lay on the blackboard, `clean` as the gate let it in (null: it did not). */
+/**
+ * What was proposed and what became of it: `raw` as it was on the blackboard, `clean` as the gate let it in (null: it
+ * did not).
+ */
 export const KnowledgePair = z.strictObject({
   seq: z.int().positive(),
   candidateId: CandidateId,
@@ -195,7 +205,10 @@ export const KnowledgePair = z.strictObject({
 });
 export type KnowledgePair = z.infer<typeof KnowledgePair>;
 
-/** Pairs in the order in which they were proposed, up to a revision (default: the last). Nothing that was redacted; what identifies people is masked. */
+/**
+ * Pairs in the order in which they were proposed, up to a revision (default: the latest). Redacted content is left out;
+ * what identifies people is masked.
+ */
 export const FactPairs = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'pairs', servedBy: 'gateway' },
   () =>

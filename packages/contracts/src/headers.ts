@@ -3,8 +3,9 @@ import { AppError } from './errors.ts';
 import { AttemptRef } from './fence.ts';
 
 /**
- * NATS headers of a doorbell: the claim is asked from subject and headers, before the body is parsed, so that a body nobody can read
- * still ends as the failure of one attempt. No name ends with the server's own message-id header: servers have deduped on the suffix.
+ * NATS headers of a doorbell. A claim is asked for from subject and headers, before the body is parsed, so that a body
+ * nobody can read still ends as the failure of one attempt. No name ends with the server's own message-id header:
+ * servers have deduplicated on that suffix.
  */
 export const HEADERS = {
   tenant: 'Cs-Tenant',
@@ -15,7 +16,7 @@ export const HEADERS = {
   epoch: 'Cs-Epoch',
   /** Lineage of a replay: id of the dead letter. */
   replayOf: 'Cs-Replay-Of',
-  /** What is said again until it is answered: equal in all that say the same, so that they are one letter. */
+  /** For messages that are repeated until answered: equal in all repetitions, so that they become one letter. */
   repeats: 'Cs-Repeats',
 } as const;
 
@@ -33,7 +34,10 @@ export function toAttemptHeaders(attempt: AttemptRef, ring: number): Record<stri
   } satisfies Record<Exclude<(typeof HEADERS)[keyof typeof HEADERS], OtherHeader>, string>;
 }
 
-/** The attempt a doorbell rings for. Throws `SCHEMA_MISMATCH` where headers are missing, `TENANT_MISMATCH` where they disagree with the subject. */
+/**
+ * The attempt a doorbell rings for. Throws `SCHEMA_MISMATCH` if headers are missing, `TENANT_MISMATCH` if they disagree
+ * with the subject.
+ */
 export function fromAttemptHeaders(
   get: (name: string) => string,
   subjectIds: { tenantId: string; taskId?: string },
@@ -54,7 +58,7 @@ export function fromAttemptHeaders(
   return attempt;
 }
 
-/** Digits only: `Number` alone would also take `0x1`, ` 1 ` and `1e0`, and one attempt would have many names. */
+/** Digits only: `Number` would also accept `0x1`, ` 1 ` and `1e0`, and one attempt would have many names. */
 function toCount(text: string): number {
   return /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : Number.NaN;
 }

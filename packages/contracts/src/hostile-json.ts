@@ -3,7 +3,7 @@ export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constr
 /** `constructor` with every letter escaped. */
 const LONGEST_SPELLING = 'constructor'.length * '\\u0000'.length;
 
-/** How much structure text may hold: each key and each value costs a reader time and memory, however short it is. */
+/** How much structure a text may hold: each key and each value costs a reader time and memory, however short it is. */
 export type JsonBounds = { readonly keys: number; readonly values: number };
 
 const [QUOTE, BACKSLASH, COLON, COMMA, BLANK, LETTER_U] = [34, 92, 58, 44, 32, 117];
@@ -12,9 +12,10 @@ const SEND_LESS = 'send less, or send it as the text of a document';
 const [BRACKET, END_BRACKET, BRACE, END_BRACE] = [91, 93, 123, 125];
 
 /**
- * What JSON text holds that no service may: nesting beyond `maxDepth`, more structure than `bounds`, a forbidden key however it is spelled, an escaped NUL or half of a
- * surrogate pair (PostgreSQL stores neither). One pass before `JSON.parse` builds anything: no recursion, and no reviver, which costs ten times
- * the parse itself (8 MiB of `""` held the process for seconds). Of text that is no JSON it may report anything or nothing.
+ * Finds what no service may accept in JSON text: nesting beyond `maxDepth`, more structure than `bounds`, a forbidden
+ * key however it is spelled, an escaped NUL or half of a surrogate pair (PostgreSQL stores neither). One pass before
+ * `JSON.parse` builds anything: no recursion, and no reviver, which costs ten times the parse itself (8 MiB of `""`
+ * blocked the process for seconds). For text that is not JSON it may report anything or nothing.
  */
 export function findHostile(text: string, maxDepth: number, bounds?: JsonBounds): string | undefined {
   const { keys: maxKeys, values: maxValues } = bounds ?? UNBOUNDED;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Ids that become one token of a subject. The pattern refuses everything that has a meaning to NATS
- * (`.`, `*`, `>`, blanks), so an id can never widen a filter.
+ * Ids that become one token of a subject. The pattern refuses everything that means something to NATS (`.`, `*`, `>`,
+ * spaces), so an id can never widen a filter.
  */
 export const TOKEN_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
@@ -19,7 +19,7 @@ export const WorkerId = token('worker id');
 export const ScheduleId = token('schedule id');
 export const SessionId = token('session id');
 export const KnowledgeId = token('knowledge id');
-/** Chosen by whoever states a fact: no id that the platform says other things under. */
+/** Chosen by whoever states a fact: not an id that the platform uses for other messages. */
 export const NewKnowledgeId = KnowledgeId.regex(/^(?!settled$)/, 'knowledge id "settled" is reserved: choose another');
 /** A step's key inside its task's plan: `analyze`, and `analyze#2` for the step added by the second round. */
 export const StepId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,47}(#[1-9][0-9]{0,3})?$/, {
@@ -37,12 +37,12 @@ export const UtcTime = z.iso.datetime({
   precision: 3,
   error: 'write a time in UTC with milliseconds, as in 2024-07-01T09:00:00.000Z',
 });
-/** PostgreSQL has no year 0: what says it can be read, but never stored. */
+/** PostgreSQL has no year 0: such a time can be parsed, but never stored. */
 const isStorable = /^(?!0000)/;
 const NO_YEAR_0 = 'there is no year 0000: leave the time out where it is open';
-/** When something holds, as agents and imports say it. */
+/** A time as agents and imports give it. */
 export const ValidTime = UtcTime.regex(isStorable, NO_YEAR_0).meta({ format: 'date-time' });
-/** What people type: any ISO time with an offset, or a plain date (midnight UTC). */
+/** What people type: an ISO time with an offset, or a plain date (midnight UTC). */
 export const AnyTime = z.union(
   [
     z.iso.datetime({ offset: true }).regex(isStorable).meta({ format: 'date-time' }),
@@ -51,7 +51,7 @@ export const AnyTime = z.union(
   'write a date (2024-07-01, midnight UTC) or a time with its zone (2024-07-01T09:00:00+02:00)',
 );
 
-/** Reserved task id of `submit.refused` events for submits in which no valid id could be read. */
+/** Reserved task id of `submit.refused` events for submits that contain no valid id. */
 export const INVALID_TASK_ID = 'invalid';
 /** Reserved knowledge id under which the maintainer confirms that a task's candidates are settled. */
 export const SETTLED_ID = 'settled';

@@ -7,19 +7,19 @@ import { Candidate, CandidateOutcome } from './knowledge.ts';
 import { PlanKey } from './plan.ts';
 import { StepView } from './views.ts';
 
-/** A step with its place in the plan, what it gave, and every failure it had. */
+/** A step with its place in the plan, its output, and every failure it had. */
 export const StepDetail = z.strictObject({
   ...StepView.shape,
   planKey: PlanKey,
-  /** Step ids that had to end first. */
+  /** Ids of the steps that had to end first. */
   after: z.array(StepId),
-  /** The step of an earlier round in whose place this one came. */
+  /** The step of an earlier round that this one replaces. */
   supersedes: StepId.nullable(),
   purpose: z.enum(['work', 'evidence', 'compensation']),
-  /** Null where it has none yet, or where `outputBytes` says that it is too large for one answer. */
+  /** Null if it has none yet, or if `outputBytes` says that it is too large for one answer. */
   output: z.unknown().nullable(),
   outputBytes: z.int().nonnegative().nullable(),
-  /** What the validator sent it back with. */
+  /** The validator's reasons for sending it back. */
   feedback: z.array(z.unknown()).nullable(),
   /** The last twenty, oldest first. */
   failures: z.array(z.strictObject({ at: UtcTime, attempt: z.int().nonnegative(), error: ErrorBody })),
@@ -62,7 +62,7 @@ export const TaskStory = defineEndpoint(
     z.strictObject({
       taskId: TaskId,
       transitions: z.array(Transition),
-      /** Reports, claims and controls that came too late or from the wrong claim: they changed nothing. */
+      /** Reports, claims and controls that came too late or from the wrong claim and changed nothing. */
       refusals: z.array(
         z.strictObject({
           at: UtcTime,
@@ -85,7 +85,7 @@ export const CandidateView = z.strictObject({
   stepId: StepId,
   attempt: z.int().nonnegative(),
   claimId: ClaimId,
-  /** waiting: for its task's end. held: its task failed. settled: decided. */
+  /** waiting: its task has not ended. held: its task failed. settled: decided. */
   state: z.enum(['waiting', 'held', 'settled']),
   outcome: CandidateOutcome.nullable(),
   /** The fact version it became, or was found to repeat. */
@@ -112,8 +112,8 @@ export const CandidateList = defineEndpoint(
 );
 
 /**
- * What rests on a fact, or on one version of it: every version derived from it, however far down, the tasks that derived them, every answer that rests on it
- * or on one of those, and tasks that read it without naming it as a ground.
+ * What rests on a fact, or on one version of it: every version derived from it at any depth, the tasks that derived
+ * them, every answer that rests on any of those, and tasks that read it without naming it as a ground.
  */
 export const FactImpact = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'impact', servedBy: 'gateway' },
@@ -123,23 +123,23 @@ export const FactImpact = defineEndpoint(
       facts: z.array(
         z.strictObject({
           fact: FactRef,
-          /** What it rests on, of the chain that leads here. */
+          /** The version it rests on in the chain that leads here. */
           restsOn: FactRef,
           /** 1: derived from it directly. */
           distance: z.int().positive(),
           taskId: TaskId.nullable(),
-          /** It still is: not replaced, nor taken back. */
+          /** Still believed: neither replaced nor retracted. */
           believed: z.boolean(),
         }),
       ),
       tasks: z.array(TaskId),
-      /** There are more than are told, of one of these: the nearest 1,000 are. */
+      /** There are more of one of these than the nearest 1,000 shown. */
       more: z.boolean(),
       /** Answers of tasks, with the version that each names as a ground. */
       answers: z
         .array(z.strictObject({ taskId: TaskId, restsOn: FactRef, distance: z.int().positive(), answeredAt: UtcTime }))
         .optional(),
-      /** Tasks that had it before them and whose answer does not name it; the latest first. */
+      /** Tasks that read it and whose answer does not name it; the latest first. */
       readers: z.array(z.strictObject({ taskId: TaskId, fact: FactRef, stepId: StepId, at: UtcTime })).optional(),
     }),
 );

@@ -4,14 +4,15 @@ import { toStorableText } from './storable-text.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Nesting beyond this is refused before any recursive walk: those overflow the stack from about 10,000 levels. */
+/** Deeper nesting is refused before any recursive walk: those overflow the stack from about 10,000 levels. */
 export const MAX_JSON_DEPTH = 64;
-/** Bodies beyond this are refused unread; it equals the `max_payload` of the NATS configuration we ship. */
+/** Larger bodies are refused unread; it equals the `max_payload` of the NATS configuration we ship. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /**
- * Of a message that a client or worker may send. Distinct keys cost most: 400,000 held a service for seconds, so many as these hold it for some 20 ms. What travels inline
- * (`MAX_INLINE_BYTES`) is shorter than text that could hold more.
+ * Bounds of a message that a client or worker may send. Distinct keys cost most: 400,000 of them held up a service for
+ * seconds, this many for some 20 ms. What travels inline (`MAX_INLINE_BYTES`) is shorter than any text that could hold
+ * more.
  */
 export const MESSAGE_BOUNDS: JsonBounds = { keys: 53_000, values: 150_000 };
 
@@ -37,7 +38,7 @@ export function parseJson(bytes: Uint8Array, what = 'body', bounds?: JsonBounds)
 
 /** As `parseJson`, from text. */
 export function parseJsonText(text: string, what = 'body', bounds?: JsonBounds): unknown {
-  // Bytes can't hold half a pair; text handed in can.
+  // Bytes can't contain half a pair; text handed in can.
   const hostile = text.isWellFormed()
     ? findHostile(text, MAX_JSON_DEPTH, bounds)
     : 'holds an unpaired surrogate: remove it';
@@ -50,7 +51,10 @@ export function parseJsonText(text: string, what = 'body', bounds?: JsonBounds):
   }
 }
 
-/** JSON with sorted keys: equal values give equal text, so hashes of it can be compared. What `JSON.stringify` drops is dropped here too. */
+/**
+ * JSON with sorted keys: equal values give equal text, so hashes of it can be compared. It drops what `JSON.stringify`
+ * drops.
+ */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (hasToJson(value)) return canonicalJson(value.toJSON());

@@ -3,7 +3,10 @@ import { defineEndpoint } from './endpoint.ts';
 import { AnyTime, FactRef, KnowledgeId, UtcTime } from './ids.ts';
 import { AccessLevel, Candidate, FactImport, FactView, KnowledgeType } from './knowledge.ts';
 
-/** Best facts for a question in words, at the pin (defaults: now, last committed revision). The same pin gives the same hits for ever. */
+/**
+ * The best facts for a question, at the pin (defaults: now, last committed revision). The same pin always gives the
+ * same hits.
+ */
 export const FactSearch = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'search', servedBy: 'gateway' },
   () =>
@@ -24,7 +27,7 @@ export const FactSearch = defineEndpoint(
       hits: z.array(z.strictObject({ fact: FactView, score: z.number() })),
       revision: z.int().nonnegative(),
       validAt: UtcTime,
-      /** The space that was searched beside the words; null: words alone. */
+      /** The embedding space that was searched as well as the words; null: words alone. */
       space: z.string().nullable(),
     }),
 );
@@ -56,7 +59,7 @@ export const FactDisputes = defineEndpoint(
   () => z.strictObject({ disputes: z.array(DisputeView) }),
 );
 
-/** A person decides a dispute. What was turned down is not asked about again. */
+/** A person decides a dispute. What was turned down is not raised again. */
 export const FactResolve = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'resolve', servedBy: 'knowledge-maintainer' },
   () =>
@@ -75,7 +78,7 @@ export const FactResolve = defineEndpoint(
     }),
 );
 
-/** Ends the belief in a fact, or in what one version says, for all time or for a period. Earlier revisions still show it. */
+/** Stops believing a fact, or what one version says, for all time or for a period. Earlier revisions still show it. */
 export const FactRetract = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'retract', servedBy: 'knowledge-maintainer' },
   () =>
@@ -83,7 +86,7 @@ export const FactRetract = defineEndpoint(
       knowledgeId: KnowledgeId,
       /** Only this version; default all that are believed. */
       version: z.int().positive().optional(),
-      /** It no longer holds from here on; default: it never did. */
+      /** It is no longer in force from here on; default: it never was. */
       from: AnyTime.optional(),
       until: AnyTime.optional(),
       reason: z.string().min(1).max(500),
@@ -94,7 +97,7 @@ export const FactRetract = defineEndpoint(
       revision: z.int().nonnegative(),
       /** Versions that are no longer believed. */
       closed: z.array(FactRef),
-      /** Versions that hold what stays true of them. */
+      /** New versions for the periods in which it stays in force. */
       remaining: z.array(FactRef),
     }),
 );

@@ -35,7 +35,10 @@ export const Assertion = z.strictObject({
 });
 export type Assertion = z.infer<typeof Assertion>;
 
-/** Something that this version rests on no longer stands: `cause` was superseded, retracted (now unknown) or expired, as of revision `since`. */
+/**
+ * Something this version rests on no longer stands: `cause` was superseded, retracted (now unknown) or expired, as of
+ * revision `since`.
+ */
 export const FactMark = z.strictObject({
   cause: FactRef,
   kind: z.enum(['superseded', 'retracted', 'expired']),
@@ -67,10 +70,10 @@ export const FactView = z.strictObject({
   /** Knowledge revisions in which this version was believed, `[from, until)`; null: still. */
   revisionFrom: z.int().nonnegative(),
   revisionUntil: z.int().nonnegative().nullable(),
-  /** Open at the pin; left out where there is none. */
+  /** Disputes open at the pin; left out if there are none. */
   marks: z.array(FactMark).optional(),
   disputes: z.array(z.int().positive()).optional(),
-  /** Its content was erased on request: what stands here is a tombstone, its hash a keyed one. */
+  /** Its content was erased on request: the statement is a tombstone, its hash a keyed one. */
   redacted: z
     .strictObject({ redactionId: z.int().positive(), at: UtcTime, by: z.string(), reason: z.string() })
     .optional(),
@@ -81,7 +84,7 @@ export type FactView = z.infer<typeof FactView>;
 export const Candidate = z.strictObject({
   statement: z.string().min(1).max(20_000),
   assertion: Assertion.nullable(),
-  /** Given where the proposer means a known fact; else the maintainer matches by key. */
+  /** Given if the proposer means a known fact; otherwise the maintainer matches by key. */
   knowledgeId: NewKnowledgeId.optional(),
   knowledgeType: KnowledgeType,
   layer: KnowledgeLayer.optional(),

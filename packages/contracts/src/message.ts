@@ -6,7 +6,7 @@ import { issueWords } from './issue-words.ts';
 import { MESSAGE_BOUNDS, parseJson } from './json.ts';
 import { toStorableText } from './storable-text.ts';
 
-/** One message type in its current version, with the way up from each older one. */
+/** One message type in its current version, with the upcasters from each older one. */
 export type MessageDefinition<S extends z.ZodType = z.ZodType> = {
   /** Without version: `task.submit`. */
   readonly name: string;
@@ -38,14 +38,15 @@ export function schemaUrn(type: string): string {
 
 const encoder = new TextEncoder();
 
-/** Builds the envelope. `data` is trusted here: it is our own code's; what comes in is checked by `decodeMessage`. */
+/** Builds the envelope. `data` is trusted, since our own code made it; what comes in is checked by `decodeMessage`. */
 export function toEnvelope<S extends z.ZodType>(
   definition: MessageDefinition<S>,
   attributes: EnvelopeAttributes,
   data: z.input<S>,
 ): Envelope<z.input<S>> {
   const type = typeOf(definition);
-  // Each key by name: attributes spread in here would cost three times as much, and every message has them. None can be forgotten: the type names them all.
+  // Key by key: spreading attributes here would cost three times as much, and every message has them. None can be
+  // forgotten: the type names them all.
   const envelope: Envelope<z.input<S>> & Record<keyof EnvelopeAttributes, unknown> = {
     specversion: '1.0',
     type,
@@ -89,7 +90,9 @@ export function decodeMessage<M extends MessageDefinition>(
   return check(definitions, parseJson(bytes, 'body', MESSAGE_BOUNDS));
 }
 
-/** As `decodeMessage`, for what a service sends: a reply or command may hold what was stored or gathered, however many values that has. */
+/**
+ * Like `decodeMessage`, for what a service sends: a reply or command may hold stored or collected values, however many.
+ */
 export function decodeFromService<M extends MessageDefinition>(
   definitions: readonly M[],
   bytes: Uint8Array,
@@ -141,7 +144,7 @@ function toCurrent(definition: MessageDefinition, version: number, envelope: Env
   return data;
 }
 
-/** Drops the keys that a strict schema of an older reader reports as unknown, at whatever depth, then lets it judge again. */
+/** Drops the keys that a strict schema of an older reader reports as unknown, at any depth, then validates again. */
 function dropUnknown(definition: MessageDefinition, data: unknown): unknown {
   const copy: unknown = structuredClone(data);
   const result = definition.data.safeParse(copy);

@@ -1,14 +1,15 @@
 import { findStringEnd, isKey } from './hostile-json.ts';
 import { MESSAGE_BOUNDS } from './json.ts';
 
-/** Characters of a text that is still read: 200, each escaped. */
+/** The longest text that is read: 200 characters, each escaped. */
 const VALUE = /\s*:\s*("(?:[^"\\]|\\.){0,1200}")/y;
 const MAX_TEXT = 200;
 const [QUOTE, BRACKET, END_BRACKET, BRACE, END_BRACE] = [34, 91, 93, 123, 125];
 
 /**
- * The text under one of the outermost object's own keys, out of JSON that is not to be parsed: too large, broken or refused. One pass that builds nothing, over so many strings as a
- * message may hold. Undefined for what is no text of at most 200 characters that can be stored.
+ * The text under one of the outermost object's own keys, from JSON that must not be parsed: too large, broken or
+ * refused. One pass that builds nothing, over as many strings as a message may hold. Undefined for anything but a
+ * storable text of at most 200 characters.
  */
 export function findOwnText(json: string, key: string): string | undefined {
   const quoted = `"${key}"`;

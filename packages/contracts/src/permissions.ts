@@ -11,11 +11,14 @@ export type Principal =
 export type Permissions = {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May answer the requests it receives (NATS `allow_responses`), and so needs no right to any inbox but its own. */
+  /** May answer the requests it receives (NATS `allow_responses`), and so needs permission for no inbox but its own. */
   readonly allowResponses: boolean;
 };
 
-/** User name of a principal. Throws `INVALID_INPUT` for a role or tenant that is no id: permissions are built from them. */
+/**
+ * User name of a principal. Throws `INVALID_INPUT` for a role or tenant that is not an id: permissions are built from
+ * them.
+ */
 export function principalName(principal: Principal): string {
   if (principal.kind === 'worker') return `worker-${subjectToken(principal.role, 'role')}`;
   if (principal.kind === 'tenant') return `tenant-${subjectToken(principal.tenantId, 'tenant')}`;
@@ -96,7 +99,10 @@ function deadLetterSubjects(consumers: readonly ConsumerSpec[]): string[] {
   return consumers.map(({ stream, durable }) => `dlq.${stream}.${durable}`);
 }
 
-/** The scheduler compares stream positions (ack floors, the sequence of a doorbell or of a replayed message) with the ledger, the maintainer its revision at its start. */
+/**
+ * The scheduler compares stream positions (ack floors, the sequence of a doorbell or of a replayed message) with the
+ * ledger; the maintainer compares its revision when it starts.
+ */
 function streamInfo(principal: Principal): string[] {
   if (principal.kind === 'knowledge-maintainer') return ['$JS.API.STREAM.MSG.GET.EVENTS'];
   if (principal.kind !== 'scheduler') return [];
@@ -105,10 +111,10 @@ function streamInfo(principal: Principal): string[] {
       (stream) => `$JS.API.STREAM.INFO.${stream}`,
     ),
     ...['COMMANDS', 'EVENTS'].map((stream) => `$JS.API.STREAM.MSG.GET.${stream}`),
-    // Events that hold what was redacted are taken out; those who follow them find what stays in the ledger.
+    // Events that contain redacted text are deleted from the stream; their followers find in the ledger what remains.
     '$JS.API.STREAM.MSG.DELETE.EVENTS',
     '$JS.API.STREAM.MSG.GET.BLACKBOARD',
-    // A doorbell that its durable has given up is taken out, and rung anew.
+    // A doorbell that its durable has given up on is deleted, and rung anew.
     '$JS.API.CONSUMER.INFO.COMMANDS.*',
     '$JS.API.STREAM.MSG.DELETE.COMMANDS',
     // Submits behind another tenant's flood are read ahead, and deleted once they are committed.

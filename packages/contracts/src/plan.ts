@@ -18,7 +18,7 @@ export const Mapping = z.union([
 export type Mapping = z.infer<typeof Mapping>;
 
 export const RetryPolicy = z.strictObject({
-  /** What `spent` may reach; 1 means no retry. */
+  /** Limit of `spent`; 1 means no retry. */
   maxAttempts: z.int().min(1).max(100),
   baseMs: z.int().min(1).max(3_600_000),
   maxMs: z
@@ -29,8 +29,8 @@ export const RetryPolicy = z.strictObject({
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
 /**
- * When a step with several predecessors may run: after all of them (default), the first, `quorum` of them, or when all have ended however they did. A
- * predecessor that was skipped counts neither way.
+ * When a step with several predecessors may run: after all of them (default), after the first, after `quorum` of them,
+ * or when all have ended in whatever way. A skipped predecessor counts neither way.
  */
 export const Join = z.union([
   z.enum(['all', 'any', 'best_effort']),
@@ -39,7 +39,7 @@ export const Join = z.union([
 export type Join = z.infer<typeof Join>;
 
 const path = z.string().min(1).max(300);
-/** Whether a step runs at all, read from the same paths as mappings. A path that leads nowhere is null. */
+/** Whether a step runs at all; reads the same paths as mappings. A path that leads nowhere is null. */
 export type Condition =
   | { path: string; equals: unknown }
   | { path: string; exists: boolean }
@@ -72,7 +72,7 @@ export type Compensation = z.infer<typeof Compensation>;
 /** A person decides about the exact result of a step, or (`validation`) about what the validator passed. */
 export const Gate = z.strictObject({
   after: z.union([z.literal('validation'), PlanKey]),
-  /** From the moment the gate opens. The task's deadline goes on meanwhile. */
+  /** Counted from the moment the gate opens. The task's deadline keeps running meanwhile. */
   expiresMs: z
     .int()
     .min(100)
@@ -86,25 +86,31 @@ export const Validation = z.strictObject({
   step: PlanKey,
   rework: z.array(PlanKey).min(1),
   maxRounds: z.int().min(1).max(20),
-  /** No further round once the steps of all rounds used this many model tokens together. */
+  /** No further round once the steps of all rounds have used this many model tokens together. */
   maxTokens: z.int().min(1).optional(),
-  /** No further round once this much time passed since the first verdict was asked for. */
+  /** No further round once this much time has passed since the first verdict was asked for. */
   maxMs: z.int().min(1).optional(),
-  /** A reason that names missing evidence adds a step made from the step of this key, as long as the task has at most `maxSteps` steps. */
+  /**
+   * A reason that names missing evidence adds a step made from the step with this key, as long as the task has at most
+   * `maxSteps` steps.
+   */
   evidence: z.strictObject({ step: PlanKey, maxSteps: z.int().min(1).max(500) }).optional(),
 });
 export type Validation = z.infer<typeof Validation>;
 
-/** One thing that a planning step asks for: what it is beside its id and its needs is for the executor that is given it. */
+/**
+ * One thing that a planning step asks for. Everything but its id and its needs is for the executor that receives it.
+ */
 export const SubGoalRef = z.looseObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,47}$/),
-  /** Ids of sub-goals that stand before it. */
+  /** Ids of sub-goals that come before it. */
   needs: z.array(z.string()).max(200),
 });
 
 /**
- * Steps that a step of the plan asks for, as data: one for each entry of its output's `subGoals`, all made from one step of the plan (which serves the
- * first). They wait for those they need, and whatever waits for that step waits for all of them.
+ * Steps that a planning step asks for, as data: one for each entry of its output's `subGoals`, all made from one step
+ * of the plan (which serves the first). They wait for those they need, and whatever waits for that step waits for all
+ * of them.
  */
 export const Growth = z.strictObject({
   from: PlanKey,
@@ -126,7 +132,7 @@ export const PlanStep = z.strictObject({
     .int()
     .min(100)
     .max(24 * 3_600_000),
-  /** From the first dispatch to a claim; over it the step fails with `QUEUE_EXPIRED`. */
+  /** From the first dispatch to a claim; after it the step fails with `QUEUE_EXPIRED`. */
   queueTtlMs: z
     .int()
     .min(1_000)
@@ -134,7 +140,9 @@ export const PlanStep = z.strictObject({
   retry: RetryPolicy,
   /** Absent: `all`. */
   join: Join.optional(),
-  /** Absent: always. A step whose condition doesn't hold is skipped: it ends as `NOT_NEEDED`, which fails nothing. */
+  /**
+   * Absent: always run. A step whose condition doesn't hold is skipped: it ends as `NOT_NEEDED`, which fails nothing.
+   */
   when: Condition.optional(),
   compensate: Compensation.optional(),
 });
@@ -145,13 +153,15 @@ export const Plan = z.strictObject({
   workflow: WorkflowName,
   /** JSON Schema of the task's input. */
   inputSchema: JsonObject,
-  /** Keys of the input that hold a `DocumentInput`; the ledger keeps the text as an object and passes a `DocumentRef`. */
+  /**
+   * Keys of the input that hold a `DocumentInput`; the ledger keeps the text as an object and passes a `DocumentRef`.
+   */
   documents: z.array(z.string()),
   steps: z.array(PlanStep).min(1).max(200),
   validation: Validation.nullable(),
   gate: Gate.optional(),
   growth: Growth.optional(),
-  /** What the finished task answers with. */
+  /** What the finished task returns. */
   result: Mapping,
 });
 export type Plan = z.infer<typeof Plan>;

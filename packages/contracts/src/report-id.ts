@@ -1,8 +1,8 @@
 import { Fence } from './fence.ts';
 
 /**
- * `Nats-Msg-Id` of a report: one saying of one thing, how this claim ended. Published again it is the same message; where the first `saying` got lost from its stream,
- * another one must not be taken for it.
+ * `Nats-Msg-Id` of a report: one statement of how this claim ended. Published again it is the same message; if the
+ * stream lost the first `saying`, another one must not be taken for it.
  */
 export function toReportId({ epoch, tenantId, taskId, stepId, attempt, claimId }: Fence, saying = 1): string {
   return `report${saying === 1 ? '' : `~${saying}`}:${epoch}:${tenantId}:${taskId}:${stepId}:${attempt}:${claimId}`;

@@ -5,11 +5,17 @@ import { JsonObject, Priority } from './fence.ts';
 import { ScheduleId, TaskId, TenantId, UtcTime, WorkflowName } from './ids.ts';
 import { MAX_DEADLINE_MS } from './messages/task-submit.ts';
 
-/** What becomes of a run whose time comes while the one before it is still going: left out, started after it, or started in its place (the old one is cancelled). */
+/**
+ * What happens if a run comes due while the one before it is still going: skip it, start it afterwards, or start it
+ * instead (the old one is cancelled).
+ */
 export const OverlapPolicy = z.enum(['skip', 'queue', 'replace']);
 export type OverlapPolicy = z.infer<typeof OverlapPolicy>;
 
-/** What becomes of runs whose time passed while no scheduler was there: none, one for all of them, or each of them, the newest `backlog`. */
+/**
+ * What happens to runs that came due while no scheduler was running: none is made up for, one for all of them, or each
+ * of them, up to the newest `backlog`.
+ */
 export const MissedPolicy = z.enum(['skip', 'once', 'all']);
 export type MissedPolicy = z.infer<typeof MissedPolicy>;
 
@@ -35,11 +41,11 @@ export const ScheduleView = z.strictObject({
   nextDueAt: UtcTime.nullable(),
   lastDueAt: UtcTime.nullable(),
   lastTaskId: TaskId.nullable(),
-  /** Runs that wait for an earlier one's end. */
+  /** Runs that wait for an earlier one to end. */
   waiting: z.int().nonnegative(),
   runs: z.int().nonnegative(),
   skipped: z.int().nonnegative(),
-  /** Why the last try started nothing; it is tried again. */
+  /** Why the last try started nothing; it will be tried again. */
   lastError: ErrorBody.nullable(),
   createdAt: UtcTime,
   updatedAt: UtcTime,
@@ -62,7 +68,7 @@ export const SchedulePut = defineEndpoint(
       overlap: OverlapPolicy.optional(),
       /** Default `once`. */
       missed: MissedPolicy.optional(),
-      /** Missed runs made up for, and runs that may wait, at most; default 10. */
+      /** Most missed runs that are made up for, and most runs that may wait; default 10. */
       backlog: z.int().min(1).max(1_000).optional(),
       deadlineMs: z.int().min(100).max(MAX_DEADLINE_MS).optional(),
       priority: Priority.optional(),
@@ -74,13 +80,13 @@ export const ScheduleDelete = defineEndpoint(
   () => one,
   () => change,
 );
-/** No run starts until it is resumed; what runs already goes on. */
+/** No run starts until it is resumed; a current run goes on. */
 export const SchedulePause = defineEndpoint(
   { plane: 'ctl', noun: 'schedule', verb: 'pause', servedBy: 'scheduler' },
   () => one,
   () => change,
 );
-/** Counts from now: times that passed in the pause were not missed. */
+/** Counts from now: runs that came due during the pause were not missed. */
 export const ScheduleResume = defineEndpoint(
   { plane: 'ctl', noun: 'schedule', verb: 'resume', servedBy: 'scheduler' },
   () => one,

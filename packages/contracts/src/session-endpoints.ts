@@ -3,7 +3,7 @@ import { defineEndpoint } from './endpoint.ts';
 import { Fence } from './fence.ts';
 import { SessionId, TaskId, UtcTime } from './ids.ts';
 
-/** Bounds of one session. What is beyond them falls out at the old end. */
+/** Bounds of one session. Beyond them the oldest items fall out. */
 export const MAX_SESSION_ITEMS = 200;
 export const MAX_SESSION_BYTES = 256 * 1024;
 /** Of one item, as UTF-8. */
@@ -11,7 +11,7 @@ export const MAX_SESSION_ITEM_BYTES = 32 * 1024;
 export const DEFAULT_SESSION_TTL_MS = 24 * 3_600_000;
 export const MAX_SESSION_TTL_MS = 30 * DEFAULT_SESSION_TTL_MS;
 
-/** There is no kind for errors: what went wrong is told by the task, and never played back as an answer. */
+/** There is no kind for errors: the task says what went wrong, and it is never played back as an answer. */
 export const SessionSpeaker = z.enum(['user', 'agent', 'tool']);
 export type SessionSpeaker = z.infer<typeof SessionSpeaker>;
 
@@ -30,15 +30,15 @@ const SessionView = {
   items: z.array(SessionItem).max(MAX_SESSION_ITEMS),
   /** Items that fell out of the bounds since the last reset. */
   forgotten: z.int().nonnegative(),
-  /** Up to this item candidates for long-term memory have been looked for. */
+  /** Items up to this one have been searched for candidates for long-term memory. */
   extractedThrough: z.int().nonnegative(),
   /** Null: the session holds nothing. */
   expiresAt: UtcTime.nullable(),
 };
 
 /**
- * What a running step may see of a session: what users said, what its own task said, and what tasks said that completed. The answer of a task that failed, or that
- * nobody has judged yet, is nobody's to build on.
+ * What a running step may see of a session: what users said, what its own task said, and what completed tasks said. The
+ * answer of a task that failed or is not judged yet is nothing to build on.
  */
 export const SessionRead = defineEndpoint(
   { plane: 'obj', noun: 'session', verb: 'read', servedBy: 'scheduler' },
@@ -47,8 +47,8 @@ export const SessionRead = defineEndpoint(
 );
 
 /**
- * What a step said, all of it at once, when it has succeeded. An item's `key` is its place among what the step says: a later attempt or round that says it anew
- * replaces it.
+ * Everything a step said, stored at once when it has succeeded. An item's `key` is its place in what the step says: a
+ * later attempt or round replaces it.
  */
 export const SessionWrite = defineEndpoint(
   { plane: 'obj', noun: 'session', verb: 'write', servedBy: 'scheduler' },
@@ -62,10 +62,13 @@ export const SessionWrite = defineEndpoint(
       items: z
         .array(z.strictObject({ key: z.int().positive(), from: SessionSpeaker, text: SessionItem.shape.text }))
         .max(MAX_SESSION_ITEMS),
-      /** Moves the mark of what was looked through; nothing happens where somebody else moved it. */
+      /** Moves the mark of what was searched; does nothing if somebody else has moved it. */
       extracted: z.strictObject({ after: z.int().nonnegative(), through: z.int().positive() }).nullable(),
     }),
-  /** `reset`: the session was reset or expired after the task had been accepted. What the task says belongs to the old one, and is not kept. */
+  /**
+   * `reset`: the session was reset or expired after the task had been accepted. What the task says belongs to the old
+   * session, and is not kept.
+   */
   () => z.strictObject({ sessionId: SessionId, outcome: z.enum(['kept', 'reset']) }),
 );
 
@@ -88,7 +91,7 @@ export const SessionList = defineEndpoint(
     }),
 );
 
-/** All that a session holds, also what no step is shown: `shown` says which. */
+/** Everything a session holds, including what no step is shown: `shown` says which. */
 export const SessionShow = defineEndpoint(
   { plane: 'qry', noun: 'session', verb: 'show', servedBy: 'gateway' },
   () => z.strictObject({ sessionId: SessionId }),
@@ -100,7 +103,7 @@ export const SessionShow = defineEndpoint(
     }),
 );
 
-/** Forgets all of a session. Tasks accepted before can't bring anything back. */
+/** Forgets everything in it. Tasks accepted earlier bring nothing back. */
 export const SessionReset = defineEndpoint(
   { plane: 'ctl', noun: 'session', verb: 'reset', servedBy: 'scheduler' },
   () => z.strictObject({ sessionId: SessionId }),

@@ -1,6 +1,7 @@
 /**
- * Text as every reader of the bus and PostgreSQL take it: at most `max` UTF-16 units, never half of a surrogate pair, no NUL. What our own
- * errors quote comes from hostile input; a quote that nobody can decode would make the refusal itself a dead letter.
+ * Text that every reader of the bus and PostgreSQL accept: at most `max` UTF-16 units, no half of a surrogate pair, no
+ * NUL. Our own errors quote hostile input; a quote that nobody can decode would turn the refusal itself into a dead
+ * letter.
  */
 export function toStorableText(text: string, max: number): string {
   const end = text.length > max && isHighSurrogate(text.charCodeAt(max - 1)) ? max - 1 : max;

@@ -10,9 +10,9 @@ export type StreamSpec = {
   /** 0: no limit. */
   readonly maxAgeMs: number;
   readonly duplicateWindowMs: number;
-  /** Bound per subject with "discard new per subject": the publisher is told, nothing old is dropped. 0: none. */
+  /** Limit per subject with "discard new per subject": the publisher is refused, nothing old is dropped. 0: none. */
   readonly maxMessagesPerSubject: number;
-  /** Largest message with its headers. 0: what the connection takes. */
+  /** Largest message with its headers. 0: what the connection allows. */
   readonly maxMessageBytes: number;
   readonly maxBytes: number;
   readonly description: string;
@@ -23,10 +23,11 @@ export type StreamName = 'INTAKE' | 'COMMANDS' | 'REPORTS' | 'BLACKBOARD' | 'EVE
 const GIB = 1024 ** 3;
 
 /**
- * The broker bounds a tenant's queue by number only, and its bytes by the largest message: 1,000 of 6 MiB are 5.9 of the stream's 8 GiB, so that a
- * tenant that sends nothing but the largest leaves 2 GiB to the others. (10,000 of 8 MiB were twenty times the whole stream.) A scheduler takes a
- * thousand small submits in about a second; beyond that the client is told to come again. 6 MiB hold the largest document, escaped, and those
- * somewhat too large, which the scheduler refuses by name. Where a small disk halves the streams, the number is halved with them: see `applyTopology`.
+ * The broker limits a tenant's queue only by number, and so its bytes by the largest message: 1,000 of 6 MiB are 5.9 of
+ * the stream's 8 GiB, so that a tenant that sends only the largest leaves 2 GiB to the others. (10,000 of 8 MiB would
+ * be ten times the whole stream.) A scheduler accepts a thousand small submits in about a second; beyond that the
+ * client is told to come again. 6 MiB hold the largest document, escaped, and slightly larger ones, which the scheduler
+ * refuses by name. If a small disk halves the streams, the number is halved with them: see `applyTopology`.
  */
 const INTAKE_PER_TENANT = 1_000;
 const INTAKE_MESSAGE_BYTES = 6 * 1024 ** 2;
@@ -37,7 +38,7 @@ export const STREAMS: readonly StreamSpec[] = [
     subjects: ['cmd.task.*'],
     retention: 'workqueue',
     maxAgeMs: 0,
-    // The shortest that the server allows: idempotency is the ledger's key, and ids are shared by all tenants.
+    // The shortest that the server allows: idempotency is the ledger's key, and message ids are shared by all tenants.
     duplicateWindowMs: 100,
     maxMessagesPerSubject: INTAKE_PER_TENANT,
     maxMessageBytes: INTAKE_MESSAGE_BYTES,
@@ -105,7 +106,7 @@ export type ConsumerSpec = {
   readonly stream: StreamName;
   readonly durable: string;
   readonly filter: string;
-  /** Redelivery of a message nobody acked. Commands are acked at the claim, so it can be short. */
+  /** Time until an unacked message is redelivered. Commands are acked at the claim, so it can be short. */
   readonly ackWaitMs: number;
   readonly owner: Owner;
 };
@@ -114,7 +115,7 @@ export type Owner = 'scheduler' | 'knowledge-maintainer' | `worker:${string}`;
 /** `max_ack_pending` of every durable. */
 export const MAX_ACK_PENDING = 20_000;
 
-// What a scheduler that was killed had pulled waits this long for the next one: short where tasks wait for it.
+// What a killed scheduler had pulled waits this long for the next one: short, since tasks wait for it.
 const SERVICE_CONSUMERS: readonly ConsumerSpec[] = [
   { stream: 'INTAKE', durable: 'scheduler-intake', filter: 'cmd.task.*', ackWaitMs: 10_000, owner: 'scheduler' },
   { stream: 'REPORTS', durable: 'scheduler-reports', filter: 'rpt.*.*.*', ackWaitMs: 10_000, owner: 'scheduler' },
@@ -147,7 +148,8 @@ export function workConsumer(role: string): ConsumerSpec {
     stream: 'COMMANDS',
     durable: `work-${role}`,
     filter: `cmd.work.${subjectToken(role, 'role')}.*.*`,
-    // A worker says that it still asks for the claim. One that froze with doorbells in its free slots loses them after this.
+    // Within this time a worker must say that it still asks for the claim. One that froze with doorbells in its free
+    // slots loses them afterwards.
     ackWaitMs: 5_000,
     owner: `worker:${role}`,
   };

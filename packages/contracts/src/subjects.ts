@@ -29,7 +29,7 @@ export const subjects = {
 
 type SubjectIds = { role?: string; tenantId: string; taskId?: string };
 
-/** What follows a subject's fixed head; `-` is a token whose value nobody asks for here. */
+/** What follows a subject's fixed head; `-` is a token whose value does not matter here. */
 const TAILS: ReadonlyMap<string, readonly (keyof SubjectIds | '-')[]> = new Map([
   ['cmd.task', ['tenantId']],
   ['cmd.knowledge', ['tenantId']],
@@ -44,8 +44,8 @@ const TAILS: ReadonlyMap<string, readonly (keyof SubjectIds | '-')[]> = new Map(
 ]);
 
 /**
- * The ids that a subject names; undefined where it has another shape, or a token that is no id: a subject as received may hold what no
- * envelope takes (`cmd.task.ACME`), and whoever builds a message from it would build one that nobody can read.
+ * The ids that a subject names; undefined if it has another shape, or a token that is not an id. A received subject may
+ * contain what no envelope accepts (`cmd.task.ACME`), and a message built from it could not be read by anyone.
  */
 export function parseSubject(subject: string): SubjectIds | undefined {
   const tokens = subject.split('.');
@@ -64,14 +64,14 @@ export function parseSubject(subject: string): SubjectIds | undefined {
   return ids;
 }
 
-/** The id, if it may be one token of a subject; throws `INVALID_INPUT` else. */
+/** The id, if it may be one token of a subject; otherwise throws `INVALID_INPUT`. */
 export function subjectToken(value: string, what: string): string {
   if (TOKEN_PATTERN.test(value)) return value;
   const shown = JSON.stringify(value.slice(0, 80));
   throw new AppError('INVALID_INPUT', `${what} id ${shown} must match ${TOKEN_PATTERN.source}`);
 }
 
-/** Streams and durables have names of their own kind: upper case too. */
+/** Streams and durables have names of another kind, with upper case. */
 function name(value: string): string {
   if (/^[A-Za-z0-9_-]{1,128}$/.test(value)) return value;
   throw new AppError('INVALID_INPUT', `${JSON.stringify(value.slice(0, 80))} is no name of a stream or consumer`);

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 /** Namespace of task ids that follow from a key. Part of the wire contract: clients in other languages use it too. */
 const TASK_NAMESPACE = '5c1f6a52-3f0e-5b7c-9d0a-6e1b8f4c2d37';
 
-/** Default task id of a submit with a key: UUIDv5 over `<tenant>/<key>`. (A tenant id holds no slash, so no two pairs meet.) */
+/**
+ * Default task id of a submit with a key: UUIDv5 over `<tenant>/<key>`. (A tenant id contains no slash, so no two pairs
+ * collide.)
+ */
 export function taskIdFromKey(tenantId: string, key: string): string {
   return uuidV5(TASK_NAMESPACE, `${tenantId}/${key}`);
 }

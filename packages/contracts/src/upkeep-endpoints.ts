@@ -4,8 +4,8 @@ import { AnyTime, FactRef, KnowledgeId, NewKnowledgeId, UtcTime } from './ids.ts
 import { AccessLevel, Assertion, CandidateOutcome, KnowledgeType } from './knowledge.ts';
 
 /**
- * What one person says, as one statement. With an assertion it finds its fact by subject and predicate: another value is a new version of that fact from now
- * on (or from `validFrom`), the same one is a sighting of it.
+ * What one person says, as one statement. With an assertion it finds its fact by subject and predicate: another value
+ * becomes a new version of that fact from now on (or from `validFrom`), the same value confirms it.
  */
 export const FactAdd = defineEndpoint(
   { plane: 'ctl', noun: 'fact', verb: 'add', servedBy: 'knowledge-maintainer' },
@@ -13,11 +13,11 @@ export const FactAdd = defineEndpoint(
     z.strictObject({
       statement: z.string().min(1).max(20_000),
       assertion: Assertion.optional(),
-      /** Where one fact among several is meant, or a new one is to have this id. */
+      /** Names one fact among several, or the id of a new one. */
       knowledgeId: NewKnowledgeId.optional(),
       /** Default `rule` with an assertion, else `other`. */
       knowledgeType: KnowledgeType.optional(),
-      /** Who says so, or where it stands. Default `person`. */
+      /** Who says so, or where it is written. Default `person`. */
       sourceRef: z.string().min(1).max(500).optional(),
       validFrom: AnyTime.optional(),
       validUntil: AnyTime.optional(),
@@ -37,11 +37,14 @@ export const FactAdd = defineEndpoint(
 
 /** Something that laundering does, or would do. */
 export const LaunderAction = z.discriminatedUnion('action', [
-  /** Two facts say the same for the same time: the lesser one is archived, and what rests on it rests on the other too. */
+  /**
+   * Two facts say the same for the same time: the lesser one is archived, and what rests on it then rests on the other
+   * too.
+   */
   z.strictObject({ action: z.literal('merge'), fact: FactRef, into: FactRef }),
   /** Two facts about the same subject and predicate say different things: a dispute is opened, nothing is decided. */
   z.strictObject({ action: z.literal('dispute'), fact: FactRef, challenger: FactRef }),
-  /** It has faded (importance below 0.2 by now) and nothing used it for 30 days: no longer believed from the next revision on. */
+  /** Faded (importance below 0.2 by now) and unused for 30 days: no longer believed from the next revision on. */
   z.strictObject({
     action: z.literal('archive'),
     fact: FactRef,
@@ -51,16 +54,16 @@ export const LaunderAction = z.discriminatedUnion('action', [
 ]);
 export type LaunderAction = z.infer<typeof LaunderAction>;
 
-/** Something that a person should look at; laundering itself changes nothing about it. */
+/** Something for a person to look at; laundering itself changes nothing about it. */
 export const LaunderProposal = z.strictObject({
   proposal: z.enum([
-    /** The same is said twice by people, or for periods of which neither holds the other. */
+    /** People said the same twice, or for periods of which neither contains the other. */
     'duplicate',
     /** People say different things about the same subject and predicate. */
     'contradiction',
-    /** Its last period ended and nothing took its place. */
+    /** Its last period ended and nothing replaced it. */
     'expired',
-    /** Read again and again, and no answer ever rested on it: deprecate it, or word it so that it can be used. */
+    /** Read again and again, but no answer ever rested on it: deprecate it, or reword it so that it can be used. */
     'never_cited',
   ]),
   fact: FactRef,
@@ -70,9 +73,9 @@ export const LaunderProposal = z.strictObject({
 });
 export type LaunderProposal = z.infer<typeof LaunderProposal>;
 
-/** How well the memory serves, from what is on record. Null where there is nothing to count. */
+/** How well the memory serves, from what is on record. Null if there is nothing to count. */
 export const MemoryMeasures = z.strictObject({
-  /** Of a sample of versions that agents wrote: how many nobody took back or corrected since. */
+  /** Of a sample of versions that agents wrote: how many nobody has retracted or corrected since. */
   writeAccuracy: z.number().min(0).max(1).nullable(),
   sampled: z.int().nonnegative(),
   /** Of the tasks that read facts and completed: how many cite one of those. */
@@ -87,17 +90,17 @@ export const LaunderReport = z.strictObject({
   startedAt: UtcTime,
   finishedAt: UtcTime,
   askedBy: z.enum(['person', 'timetable']),
-  /** The last one believed when it had ended. */
+  /** The last version believed when it ended. */
   revision: z.int().nonnegative(),
   actions: z.array(LaunderAction),
   proposals: z.array(LaunderProposal),
-  /** There was more than one run takes on: the next one goes on. */
+  /** There was more than one run handles: the next run goes on. */
   more: z.boolean(),
   measures: MemoryMeasures,
 });
 export type LaunderReport = z.infer<typeof LaunderReport>;
 
-/** Launders a tenant's knowledge now, or says what that would do. */
+/** Launders a tenant's knowledge now, or previews it. */
 export const KnowledgeLaunder = defineEndpoint(
   { plane: 'ctl', noun: 'knowledge', verb: 'launder', servedBy: 'knowledge-maintainer' },
   () => z.strictObject({ dryRun: z.boolean().optional() }),

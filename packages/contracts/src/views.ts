@@ -4,7 +4,7 @@ import { JsonObject, Pin, Priority, TaskState } from './fence.ts';
 import { ExecutorName, RoleName, Sha256, StepId, TaskId, TenantId, UtcTime, WorkflowName } from './ids.ts';
 import { FactMark } from './knowledge.ts';
 
-/** What queries answer. Read models: fields may be added, never change meaning. */
+/** Answers to queries. Read models: fields may be added, and never change their meaning. */
 export const StepView = z.strictObject({
   stepId: StepId,
   role: RoleName,
@@ -53,14 +53,14 @@ export const GateView = z.strictObject({
 });
 export type GateView = z.infer<typeof GateView>;
 
-/** What a task used of one model, also by attempts that came to nothing. */
+/** What a task used of one model, including attempts that came to nothing. */
 export const ModelUsageView = z.strictObject({
   model: z.string(),
   /** HTTP requests. */
   requests: z.int().nonnegative(),
   promptTokens: z.int().nonnegative(),
   completionTokens: z.int().nonnegative(),
-  /** In the unit of the prices that the workers were configured with; null where none is. */
+  /** In the unit of the prices that the workers were configured with; null if none are. */
   cost: z.number().nonnegative().nullable(),
 });
 export type ModelUsageView = z.infer<typeof ModelUsageView>;
@@ -74,17 +74,17 @@ export const TaskView = z.strictObject({
   result: z.unknown().nullable(),
   steps: z.array(StepView),
   gate: GateView.optional(),
-  /** While completed steps are undone: what the task will have failed with. */
+  /** While completed steps are undone: the error that the task will fail with. */
   failing: ErrorBody.optional(),
   forkedFrom: TaskId.optional(),
-  /** Of a completed task: what its result rests on and no longer stands; left out where all of it stands. */
+  /** Of a completed task: the grounds of its result that no longer stand; left out if all of them do. */
   marks: z.array(FactMark).optional(),
-  /** Left out where no model was asked. */
+  /** Left out if no model was asked. */
   usage: z.array(ModelUsageView).optional(),
 });
 export type TaskView = z.infer<typeof TaskView>;
 
-/** Where a watcher stands: everything up to and including `position` was seen. `0` is before the first event. */
+/** A watcher's place: it has seen everything up to and including `position`. `0` is before the first event. */
 export const Cursor = z.strictObject({ epoch: z.int().positive(), position: z.int().nonnegative() });
 export type Cursor = z.infer<typeof Cursor>;
 
@@ -102,11 +102,11 @@ export const DeadLetterSummary = z.strictObject({
   replays: z.int().nonnegative(),
   firstFailedAt: UtcTime,
   lastFailedAt: UtcTime,
-  /** Bulk replays failed three times: they leave it alone until a person looked. */
+  /** Bulk replays failed three times: they leave it alone until a person has looked. */
   needsHuman: z.boolean().optional(),
   /** How the last replay ended. */
   outcome: z.enum(['succeeded', 'failed_again']).nullable().optional(),
-  /** The letter whose replay this failure was, and the first letter of the story. */
+  /** The letter whose replay this failure was, and the first letter of this history. */
   replayOf: z.string().nullable().optional(),
   lineage: z.string().optional(),
 });
@@ -121,7 +121,7 @@ export const DeadLetterView = z.strictObject({
   headers: z.record(z.string(), z.array(z.string())),
   /** Base64 of the original bytes. */
   body: z.string().nullable(),
-  /** Base64 of what the last replay was given instead. */
+  /** Base64 of what the last replay used instead. */
   edited: z.string().nullable().optional(),
   error: ErrorBody,
   /** Every failed attempt of the step, oldest first, and every replay. */

@@ -16,8 +16,8 @@ const PARAMETERS: JsonMap = {
 };
 
 /**
- * AsyncAPI 3.0 document of the whole bus; one operation for each party that may send or receive on a channel. `schemaUrl`: where the schema of a message
- * type lies, seen from the document.
+ * AsyncAPI 3.0 document of the whole bus; one operation for each party that may send or receive on a channel.
+ * `schemaUrl` returns where the schema of a message type lies, seen from the document.
  */
 export function toAsyncApi(schemaUrl: (type: string) => string = (type) => `./${type}.json`): JsonMap {
   return {
@@ -48,7 +48,7 @@ function toChannels(entry: CatalogueEntry): [string, JsonMap][] {
     ...(isStream(entry) ? { 'x-stream': entry.transport } : { 'x-transport': entry.transport }),
   };
   if (replies.length === 0) return [[id, channel]];
-  // The asker names its own inbox in the request, so a reply's address is not known beforehand.
+  // The requester names its own inbox, so the address of a reply is not known beforehand.
   return [
     [id, channel],
     [`${id}.reply`, { address: null, messages: toMessageRefs(replies) }],

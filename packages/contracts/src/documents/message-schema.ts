@@ -10,8 +10,9 @@ export function toMessageSchema(definition: MessageDefinition, examples: readonl
     dataschema: z.literal(schemaUrn(type)).optional(),
     data: definition.data,
   });
-  // What a sender must fulfil (`input`): extension attributes that the envelope doesn't know stay allowed, as CloudEvents asks. A schema that JSON
-  // Schema can't say stops the generator instead of being published as "anything". Refinements are not shown; no message has one.
+  // What a sender must satisfy (`input`): extension attributes that the envelope doesn't know stay allowed, as
+  // CloudEvents requires. A schema that JSON Schema cannot express stops the generator instead of being published as
+  // "anything". Refinements are not shown; no message has one.
   const { $schema, ...body } = z.toJSONSchema(schema, {
     io: 'input',
     target: 'draft-2020-12',

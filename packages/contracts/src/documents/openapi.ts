@@ -11,7 +11,7 @@ import { Cursor, DeadLetterSummary, DeadLetterView, GateView, StepView, TaskSumm
 
 type JsonMap = Record<string, unknown>;
 
-/** Schemas that the document names once; wherever one of them is used, it is referred to. */
+/** Schemas that the document names once and refers to wherever they are used. */
 const SHARED = {
   ...{ Problem, ErrorBody, Pin, Cursor, SubmitBody, Submitted },
   ...{ TaskSummary, TaskView, StepView, GateView, StepDetail, Transition },
@@ -72,12 +72,12 @@ const IDEMPOTENCY_KEY = {
   description: 'The same key with the same request is the same change, and answered the same.',
 };
 
-/** A route's request by where its fields come from. The path's are required, whatever the bus says. */
+/** The fields of a route's request by where they come from. Those of the path are required, whatever the bus says. */
 export type RequestParts = {
   readonly path: Readonly<Record<string, z.ZodType>>;
   readonly query: Readonly<Record<string, z.ZodType>>;
   readonly body: z.ZodObject | undefined;
-  /** Every field of it may be left out. */
+  /** Every field of it is optional. */
   readonly bodyOptional: boolean;
 };
 
@@ -98,10 +98,10 @@ export function splitRequest({ method, path, endpoint, cursor }: HttpRoute): Req
   return { path: inPath, query: {}, body, bodyOptional };
 }
 
-/** What a listing gives as `next`: whatever the bus says there, for HTTP it is opaque. */
+/** The `next` of a listing: opaque over HTTP, whatever it is on the bus. */
 const PageCursor = z.string().max(600).optional();
 
-/** The schema of what an endpoint answers with where all is well. */
+/** The schema of an endpoint's successful answer. */
 function answerSchema({ endpoint, cursor }: HttpRoute): z.ZodType {
   const value: z.ZodType = endpoint.reply.data.options[0].shape.value;
   return cursor !== undefined && value instanceof z.ZodObject ? value.extend({ next: z.string().nullable() }) : value;
@@ -162,7 +162,7 @@ const STREAM = {
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 };
 
-/** What is no plain endpoint of the bus. */
+/** Routes that are not plain endpoints of the bus. */
 const SPECIAL: readonly (readonly [path: string, method: string, operation: JsonMap])[] = [
   [
     '/v1/tasks',

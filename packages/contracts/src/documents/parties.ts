@@ -3,7 +3,7 @@ import { BUILT_IN_ROLES, consumersFor } from '../streams.ts';
 import { subjectsOverlap, toFilter } from '../subject-overlap.ts';
 
 const role = BUILT_IN_ROLES[0];
-/** One of each kind that talks on the bus; `admin` only sets up streams. */
+/** One of each kind that talks on the bus; `admin` only creates streams. */
 const PRINCIPALS: readonly Principal[] = [
   { kind: 'tenant', tenantId: 'tenant' },
   { kind: 'gateway' },
@@ -12,7 +12,9 @@ const PRINCIPALS: readonly Principal[] = [
   { kind: 'knowledge-maintainer' },
 ];
 
-/** Who may publish on a subject of the catalogue, and who receives from it: by subscription or by a durable consumer of its own. */
+/**
+ * Who may publish on a subject of the catalogue, and who receives from it: by subscription or by a durable consumer.
+ */
 export function partiesOf(catalogueSubject: string): { senders: Principal['kind'][]; receivers: Principal['kind'][] } {
   const filter = toFilter(catalogueSubject);
   const reaches = (subjects: readonly string[]) => subjects.some((subject) => subjectsOverlap(subject, filter));

@@ -13,7 +13,7 @@ export const Problem = z.strictObject({
   remedy: z.string(),
   /** Path of the request. */
   instance: z.string(),
-  /** As in the header `x-request-id`: find it in the gateway's log. */
+  /** The id in the header `x-request-id`: find it in the gateway's log. */
   requestId: z.string(),
   retryAfterMs: z.number().nonnegative().optional(),
   details: z.record(z.string(), z.unknown()).optional(),

@@ -30,8 +30,9 @@ import { SessionList, SessionReset, SessionShow } from '../session-endpoints.ts'
 import { FactAdd, FactUnarchive, KnowledgeLaunder, KnowledgeReports } from '../upkeep-endpoints.ts';
 
 /**
- * An endpoint of the bus as an HTTP route. The request's fields named in the path come from there, the others from the query (`get`) or the body; the
- * answer is the endpoint's value. The gateway serves, and the OpenAPI document describes, exactly this list.
+ * An endpoint of the bus as an HTTP route. Request fields named in the path come from the path, the others from the
+ * query (`get`) or the body; the answer is the endpoint's value. The gateway serves exactly this list, and the OpenAPI
+ * document describes it.
  */
 export type HttpRoute = {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -43,7 +44,10 @@ export type HttpRoute = {
   /** What it does, for people. */
   readonly summary: string;
   readonly endpoint: Endpoint;
-  /** Of a listing: the request's field that `?cursor=` is for. Opaque to clients: what comes back as `next` goes in unchanged. */
+  /**
+   * For a listing: the request field that `?cursor=` fills. Opaque to clients: what comes back as `next` goes in
+   * unchanged.
+   */
   readonly cursor?: 'before' | 'after';
 };
 export type HttpTag = keyof typeof HTTP_TAGS;
@@ -56,7 +60,10 @@ export const HTTP_TAGS = {
   facts: 'Governed knowledge, read at any valid time and revision, and what is proposed to become some.',
 } as const;
 
-/** Every query and control of the catalogue. To add one: a line here, and its handler among the gateway's queries if the gateway serves it. */
+/**
+ * Every query and control of the catalogue. To add one: a line here, and a handler among the gateway's queries if the
+ * gateway serves it.
+ */
 export const HTTP_ROUTES: readonly HttpRoute[] = [
   ...routes('tasks', [
     ['get', '/v1/tasks', 'listTasks', TaskList, 'Tasks, newest first', 'before'],

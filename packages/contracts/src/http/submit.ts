@@ -3,7 +3,7 @@ import { Pin, TaskState } from '../fence.ts';
 import { TaskId, UtcTime, WorkflowName } from '../ids.ts';
 import { TaskSubmit } from '../messages/task-submit.ts';
 
-/** Body of `POST /v1/tasks`: the command's data, and the id where the client chooses one. */
+/** Body of `POST /v1/tasks`: the command's data, and the id if the client chooses one. */
 export const SubmitBody = z.strictObject({ ...TaskSubmit.data.shape, taskId: TaskId.optional() });
 export type SubmitBody = z.infer<typeof SubmitBody>;
 

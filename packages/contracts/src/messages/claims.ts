@@ -18,7 +18,7 @@ export const ClaimAnswer = z.strictObject({
   /** `granted`: run. `lost` / `over`: ack the doorbell, do nothing. `busy`: ask again. */
   answer: z.enum(['granted', 'lost', 'over', 'busy']),
   leaseMs: z.int().positive().optional(),
-  /** The sooner of attempt timeout and task deadline, as a duration: clocks of two machines are not compared. */
+  /** The shorter of attempt timeout and task deadline, as a duration: clocks of two machines are not compared. */
   remainingMs: z.int().optional(),
   deadline: UtcTime.optional(),
 });
@@ -33,8 +33,10 @@ export const ClaimReply = defineMessage({
 export type ClaimReply = z.infer<typeof ClaimReply.data>;
 
 /**
- * Request on `claim.<role>` of `pure` executors: attempts that are computed already ask for their claims and hand in what they came to. The ledger decides each claim first, and
- * takes the report only where it is granted, in the same transaction. Answered after commit by a claim reply: `granted` says that the report was applied, also when it is asked again.
+ * Request on `claim.<role>` from workers of `pure` executors: attempts that are computed already ask for their claims
+ * and hand in their results. The ledger decides each claim first and applies the report only if it is granted, in the
+ * same transaction. Answered after the commit by a claim reply: `granted` means that the report was applied, also when
+ * it is asked again.
  */
 export const ClaimWithReport = defineMessage({
   name: 'claim.with_report',

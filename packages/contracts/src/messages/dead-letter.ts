@@ -12,7 +12,10 @@ export const DeadLettered = defineMessage({
   version: 1,
   data: z.strictObject({
     stream: z.string(),
-    /** Creation time of the stream: with stream and sequence the record's identity, also after a stream was made anew. */
+    /**
+     * Creation time of the stream: with stream and sequence it identifies the record, even after a stream was created
+     * anew.
+     */
     streamCreated: UtcTime,
     streamSequence: z.int().positive(),
     consumer: z.string(),

@@ -4,7 +4,7 @@ import { CandidateId, FactRef, KnowledgeId, Sha256, TaskId, UtcTime } from '../i
 import { Candidate, CandidateOutcome } from '../knowledge.ts';
 import { defineMessage } from '../message.ts';
 
-/** Fact versions that one output is searched for. */
+/** Fact versions that may be collected from one output, at most. */
 export const MAX_FACT_REFS = 1_000;
 
 /** Blackboard: a candidate, with the proposer's claim in the envelope (`taskid, stepid, attempt, claimid, candidateid`). */
@@ -14,7 +14,7 @@ export const KnowledgePropose = defineMessage({ name: 'knowledge.propose', versi
 export const KnowledgeSettle = defineMessage({
   name: 'knowledge.settle',
   version: 2,
-  // Version 1 said nothing of what was used.
+  // Version 1 carried no usage.
   upcasters: { 1: (data) => data },
   minReader: 1,
   data: z.strictObject({
@@ -28,7 +28,7 @@ export const KnowledgeSettle = defineMessage({
         candidates: z.array(CandidateId),
       }),
     ),
-    /** Fact versions that came into the task, with the step that brought each first, best first. */
+    /** Fact versions that entered the task, with the step that brought each in first, best first. */
     reads: z
       .array(
         z.strictObject({
@@ -38,11 +38,11 @@ export const KnowledgeSettle = defineMessage({
         }),
       )
       .default([]),
-    /** What the result of a completed task names as its grounds; null where it names none. */
+    /** What the result of a completed task names as its grounds; null if it names none. */
     answer: z
       .strictObject({
         at: UtcTime,
-        /** The moment it was asked about; null: the present, so that it ages as what it rests on does. */
+        /** The moment the question was about; null: the present, so that the answer ages with what it rests on. */
         holdsAt: UtcTime.nullable(),
         facts: z.array(FactRef).min(1).max(MAX_FACT_REFS),
       })
@@ -67,7 +67,7 @@ export const CandidatesSettled = defineMessage({
         version: z.int().positive().nullable(),
       }),
     ),
-    /** Listed in the settle command, not seen on the blackboard yet. */
+    /** Listed in the settle command, but not seen on the blackboard yet. */
     missing: z.array(CandidateId),
   }),
 });

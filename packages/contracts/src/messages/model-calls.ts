@@ -10,8 +10,9 @@ const Tokens = z.int().nonnegative().max(1_000_000_000);
 const Cost = z.number().nonnegative().max(1e9);
 
 /**
- * Request on `mdl.<role>`: a worker asks for the right to one request to a model (`reserve`), says that its requests are still under way (`renew`), or what one used
- * (`settle`). Said again with the same id it is the same request.
+ * Request on `mdl.<role>`: a worker asks for permission to make one request to a model (`reserve`), says that its
+ * requests are still running (`renew`), or reports what one used (`settle`). Repeated with the same id it is the same
+ * request.
  */
 export const ModelCallAsk = defineMessage({
   name: 'model.call',
@@ -20,7 +21,7 @@ export const ModelCallAsk = defineMessage({
     z.strictObject({
       ask: z.literal('reserve'),
       ...{ worker: WorkerId, role: RoleName, callId: ModelCallId, attempt: AttemptRef, model: ModelName },
-      /** What it takes at most: prompt and longest answer. */
+      /** The most it can use: prompt and longest answer. */
       tokens: Tokens,
       cost: Cost.optional(),
     }),
@@ -38,7 +39,7 @@ export const ModelCallAsk = defineMessage({
 });
 export type ModelCallAsk = z.infer<typeof ModelCallAsk.data>;
 
-/** Which limit it was, for a person: `requests at once of model "m"`. */
+/** The limit that was reached, for a person: `requests at once of model "m"`. */
 const LimitText = z.string().max(500);
 
 export const ModelCallReply = defineMessage({
@@ -47,14 +48,17 @@ export const ModelCallReply = defineMessage({
   data: z.discriminatedUnion('answer', [
     z.strictObject({
       answer: z.literal('granted'),
-      /** Unless it is renewed, it ends so long after it was asked for. */
+      /** Unless it is renewed, it ends this long after it was asked for. */
       leaseMs: z.int().positive(),
-      /** Requests at once are limited: one whose lease can't be renewed must be broken off, since another may begin. */
+      /**
+       * The limit is on requests at once: if the lease can't be renewed, the request must be broken off, since another
+       * may begin.
+       */
       bounded: z.boolean(),
     }),
-    /** Not now. What is waited for may be free by then. */
+    /** Not now. There may be room by then. */
     z.strictObject({ answer: z.literal('wait'), limit: LimitText, retryInMs: z.int().nonnegative() }),
-    /** Not ever under this limit: it is larger than the whole of it. */
+    /** Never under this limit: it is larger than the whole limit. */
     z.strictObject({ answer: z.literal('never'), limit: LimitText }),
     z.strictObject({ answer: z.literal('done'), lost: z.array(ModelCallId).max(1_000) }),
   ]),

@@ -50,7 +50,7 @@ export const TaskGateOpened = defineMessage({
   name: 'task.gate_opened',
   version: 1,
   data: z.strictObject({
-    /** Whose output it is; after validation, the step that passed the result. */
+    /** The step whose output it is; after validation, the step that passed the result. */
     stepId: StepId,
     sha256: Sha256,
     expiresAt: UtcTime,
@@ -59,7 +59,7 @@ export const TaskGateOpened = defineMessage({
 });
 export type TaskGateOpened = z.infer<typeof TaskGateOpened.data>;
 
-/** Event: a step ended or goes into back-off. That a step started is lossy progress (`prg.…`), not an event. */
+/** Event: a step ended or went into back-off. That a step started is lossy progress (`prg.…`), not an event. */
 export const StepTransitioned = defineMessage({
   name: 'step.transitioned',
   version: 1,

@@ -16,7 +16,7 @@ export const StepRun = defineMessage({
     pin: Pin,
     /** Validation round, from 1. */
     round: z.int().positive(),
-    /** Equal over all attempts of the step: for the executor's own side effects. */
+    /** The same for all attempts of the step: for the executor's own side effects. */
     idempotencyKey: z.string(),
   }),
 });
@@ -60,20 +60,20 @@ export const StepReport = defineMessage({
 });
 export type StepReport = z.infer<typeof StepReport.data>;
 
-/** What every executor that validates puts out: the verdict is read from `decision` alone, never searched for in text. */
+/** What every validating executor returns: the verdict is read from `decision` alone, never searched for in text. */
 export const VerdictReason = z.strictObject({
   code: z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/),
   /** Where in the judged result: `findings.2.quote`. */
   path: z.string().max(300),
   message: z.string().max(2_000),
   remedy: z.string().max(2_000),
-  /** Evidence that is missing, as a query: where the plan says how, a step is added that looks for it. */
+  /** Missing evidence, as a query: if the plan says how, a step that looks for it is added. */
   evidence: z.string().min(1).max(500).optional(),
 });
 export type VerdictReason = z.infer<typeof VerdictReason>;
 export const Verdict = z.strictObject({
   decision: z.enum(['pass', 'rework', 'reject']),
-  /** 0…1, used as validator score where candidates are arbitrated. */
+  /** 0…1, used as validator score when candidates are arbitrated. */
   score: z.number().min(0).max(1),
   checks: z
     .array(z.strictObject({ check: z.string().max(100), passed: z.boolean(), detail: z.string().max(2_000) }))

@@ -4,8 +4,9 @@ import { RoleName, WorkerId, WorkflowName } from '../ids.ts';
 import { defineMessage } from '../message.ts';
 
 /**
- * Request on `reg.<role>`: workflows that a worker brings along, said at its start. A name belongs to the role that registered it first; saying the same
- * again changes nothing. Each is a plan (`Plan`): a wrong one is answered `PLAN_INVALID` with the step and the fault. Tasks that run keep the plan they were accepted with.
+ * Request on `reg.<role>`: workflows that a worker registers when it starts. A name belongs to the role that registered
+ * it first; repeating a registration changes nothing. Each workflow is a plan (`Plan`); a wrong one is answered with
+ * `PLAN_INVALID`, the step and the fault. Running tasks keep the plan they were accepted with.
  */
 export const WorkflowRegister = defineMessage({
   name: 'workflow.register',
@@ -14,7 +15,7 @@ export const WorkflowRegister = defineMessage({
 });
 export type WorkflowRegister = z.infer<typeof WorkflowRegister.data>;
 
-/** Reply, after commit: from now on they can be submitted. */
+/** Reply, after the commit: they can be submitted from now on. */
 export const WorkflowRegisterReply = defineMessage({
   name: 'workflow.register.reply',
   version: 1,

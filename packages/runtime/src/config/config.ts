@@ -20,7 +20,7 @@ export function urlOf(...protocols: string[]) {
 
 const LogLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent');
 
-/** What every service reads. Descriptions are shown as the remedy. */
+/** What every service reads. Error messages show the descriptions as the remedy. */
 export const baseConfig = z.object({
   NATS_URL: z
     .string()

@@ -2,7 +2,7 @@ import type { FORBIDDEN_KEYS } from '@cleanslate/domain';
 import type { z } from 'zod';
 
 type ForbiddenName = (typeof FORBIDDEN_KEYS)[number];
-/** As deep as a contract reasonably goes; what is deeper is found when the executor is defined. */
+/** Deep enough for any reasonable contract; anything deeper is found when the executor is defined. */
 type Deeper = {
   readonly 0: never;
   readonly 1: 0;
@@ -14,7 +14,7 @@ type Deeper = {
 };
 type Depth = keyof Deeper;
 
-/** The forbidden names in a value's type; never where there is none. A record's keys are any string and name nothing. */
+/** The forbidden names in a value's type; never if there are none. A record's keys are any string and name nothing. */
 type NamesIn<T, D extends Depth> = [D] extends [never]
   ? never
   : T extends readonly (infer Item)[]
@@ -25,7 +25,10 @@ type NamesIn<T, D extends Depth> = [D] extends [never]
         : (keyof T & ForbiddenName) | { [K in keyof T]-?: NamesIn<T[K], Deeper[D]> }[keyof T]
       : never;
 
-/** No further argument for schemas that name nothing forbidden; for others one that nobody can give, with the names in its type. */
+/**
+ * No further argument for schemas without forbidden names; otherwise one that nobody can pass, with the names in its
+ * type.
+ */
 export type CleanContract<I extends z.ZodType, O extends z.ZodType> = [
   NamesIn<z.infer<I>, 6> | NamesIn<z.infer<O>, 6>,
 ] extends [never]

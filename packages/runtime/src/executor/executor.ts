@@ -19,7 +19,7 @@ import type { CleanContract } from './clean-schema.ts';
 import { findEmptied } from './find-emptied.ts';
 import { findForbiddenName, findOpenKeys, toStateContract } from './state-contract.ts';
 
-/** All that an executor gets; nothing else crosses from one step to the next. */
+/** Everything an executor gets; nothing else crosses from one step to the next. */
 export type ExecutorContext<I> = StepContext & { readonly input: I };
 
 export type StepContext = {
@@ -30,26 +30,38 @@ export type StepContext = {
   readonly tenantId: string;
   readonly taskId: string;
   readonly workflow: string;
-  /** Fires on cancel, timeout, a lost claim and at the end of the grace period. Hand it to every call to the outside. */
+  /**
+   * Fires on cancel, timeout, a lost claim and at the end of the grace period. Pass it to every call to the outside.
+   */
   readonly signal: AbortSignal;
-  /** Milliseconds left: the soonest of attempt timeout and task deadline. */
+  /** Milliseconds left: until attempt timeout or task deadline, whichever is first. */
   readonly deadline: () => number;
   readonly logger: Logger;
-  /** Equal over all attempts of the step: for side effects of your own. */
+  /** The same for all attempts of the step: for side effects of your own. */
   readonly idempotencyKey: string;
-  /** Checks just now that this attempt is still the valid one; throws `STALE_ATTEMPT`. Call it before a call to the outside. */
+  /**
+   * Checks right now that this attempt is still the valid one; throws `STALE_ATTEMPT`. Await it before a call to the
+   * outside.
+   */
   readonly fence: () => Promise<void>;
-  /** Tells who watches; may get lost. `fraction` 0…1. */
+  /** Reports progress to whoever watches; may get lost. `fraction` 0…1. */
   readonly progress: (message: string, fraction?: number) => void;
   readonly blackboard: {
-    /** Proposes knowledge; stored when this resolves. It waits for the task's verdict. Returns the candidate's id. */
+    /**
+     * Proposes knowledge; stored when this resolves. It then waits for the task's verdict. Returns the candidate's id.
+     */
     readonly propose: (candidate: Candidate) => Promise<string>;
   };
-  /** The model that the worker was configured with (`MODEL`, `MODEL_URL`); without one, the rules that requests bring along. Its calls cost: not for `pure` executors. */
+  /**
+   * The model that the worker was configured with (`MODEL`, `MODEL_URL`); without one, the rules that requests provide.
+   * Its calls cost money: not for `pure` executors.
+   */
   readonly model: StepModel;
-  /** What of all there is goes into one prompt: budgeted, in whole sentences, and what was left out is named. */
+  /** Chooses what goes into one prompt: within a budget, in whole sentences, naming what was left out. */
   readonly context: (options: ContextOptions) => BuiltContext;
-  /** Short-lived memory of one conversation of this tenant. There is no default one. Not for `pure` executors. */
+  /**
+   * Short-lived memory of one conversation of this tenant. There is no default conversation. Not for `pure` executors.
+   */
   readonly session: (sessionId: string, options?: SessionOptions) => StepSession;
   readonly documents: {
     /** The document's text, checked against its SHA-256. */
@@ -66,27 +78,34 @@ export type ExecutorDefinition<I extends z.ZodType, O extends z.ZodType> = {
   /** Strict at every depth; an output with another key is refused. */
   readonly output: O;
   /**
-   * It does nothing but compute its output from its input (and from what it reads at the pin): no effects, no candidates, no calls that cost. Such an attempt runs before its claim
-   * is granted, and its result is handed in with the question for the claim; so it may run twice, of which one counts. Default false.
+   * It only computes its output from its input (and from what it reads at the pin): no effects, no candidates, no calls
+   * that cost money. Such an attempt runs before its claim is granted and hands in its result together with the request
+   * for the claim; it may run twice, and one run counts. Default false.
    */
   readonly pure?: boolean;
-  /** Ends a run earlier than the plan's timeout would. Milliseconds, default: the plan's. */
+  /** Ends a run sooner than the plan's timeout would. Milliseconds, default: the plan's. */
   readonly timeoutMs?: number;
   readonly run: (ctx: ExecutorContext<z.infer<I>>) => Promise<z.input<O>> | z.input<O>;
 };
 
-/** A checked executor, ready to be handed to `startWorker`, and to a workflow's step. `I` and `O`: what goes in and comes out. */
+/** A checked executor, ready for `startWorker` and for a workflow's step. `I` and `O`: its input and output. */
 export type Executor<I = unknown, O = unknown> = ExecutorContract<I, O> & {
   readonly pure: boolean;
   readonly timeoutMs: number | undefined;
-  /** `step` is made for this one run and completed with the parsed, frozen input. Throws `SCHEMA_MISMATCH` (input), `OUTPUT_CONTRACT` (output), or whatever `run` throws. */
+  /**
+   * `step` is made for this one run and completed with the parsed, frozen input. Throws `SCHEMA_MISMATCH` (input),
+   * `OUTPUT_CONTRACT` (output), or whatever `run` throws.
+   */
   readonly execute: (step: StepContext, input: unknown) => Promise<JsonObject>;
 };
 
-/** Checks the contract of an executor, once. Throws `CONFIGURATION` for one that lets reasoning or unnamed keys cross. */
+/**
+ * Defines an executor and checks its contract, once. Throws `CONFIGURATION` for a contract that lets reasoning or
+ * unnamed keys cross.
+ */
 export function defineExecutor<I extends z.ZodType, O extends z.ZodType>(
   definition: ExecutorDefinition<I, O>,
-  // Never given: a contract that names what may not cross doesn't compile.
+  // Never passed: a contract that names what may not cross doesn't compile.
   ..._clean: CleanContract<I, O>
 ): Executor<z.input<I>, z.output<O>> {
   const { name, role, timeoutMs, pure = false } = definition;
@@ -134,7 +153,7 @@ function checkOutput(name: string, schema: z.ZodType, output: unknown): JsonObje
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Records and unions let names through that no schema shows, so each value is looked through as well. */
+/** Records and unions accept names that no schema shows, so each value is searched as well. */
 function refuseForbidden(executor: string, side: 'input' | 'output', data: unknown, open: ReadonlySet<string>): void {
   if (typeof data !== 'object' || data === null) return;
   const forbidden = findForbiddenName(data, side, open);

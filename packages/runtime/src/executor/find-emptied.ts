@@ -1,6 +1,6 @@
 /**
- * Where a schema made `{}` of something that was no plain object (a `Date`, a `Map`, a promise that nobody awaited), as a path with what stood there: all of it
- * would be lost without a word. Undefined where nothing was.
+ * Finds where a schema made `{}` of something that was no plain object (a `Date`, a `Map`, a promise that nobody
+ * awaited): its content would be lost silently. Returns the path with what was there; undefined if there is none.
  */
 export function findEmptied(given: unknown, parsed: unknown, path: string): string | undefined {
   if (!isObject(given) || !isObject(parsed)) return undefined;
@@ -17,7 +17,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Also one of another realm, whose `Object` is not ours. */
+/** Also an object of another realm, whose `Object` is not ours. */
 function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);

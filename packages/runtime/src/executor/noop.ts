@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineExecutor, type Executor } from './executor.ts';
 
-/** Takes nothing, gives nothing: what the bench measures is everything around it. */
+/** Takes nothing, returns nothing: the bench measures everything around it. */
 export function noopExecutor(role: string): Executor {
   return defineExecutor({
     role,

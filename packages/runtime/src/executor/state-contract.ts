@@ -5,8 +5,9 @@ import { z } from 'zod';
 type JsonSchema = { readonly [key: string]: unknown };
 
 /**
- * The JSON Schema of one side of an executor's contract. Throws `CONFIGURATION` where the schema names a forbidden key, or leaves open which
- * keys an object may have (`z.object`, `z.looseObject`; for outputs also `z.any` and `z.unknown`): such a contract would let anything cross.
+ * The JSON Schema of one side of an executor's contract. Throws `CONFIGURATION` if the schema names a forbidden key, or
+ * leaves open which keys an object may have (`z.object`, `z.looseObject`; for outputs also `z.any` and `z.unknown`):
+ * such a contract would let anything cross.
  */
 export function toStateContract(executor: string, side: 'input' | 'output', schema: z.ZodType): JsonSchema {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
@@ -17,7 +18,7 @@ export function toStateContract(executor: string, side: 'input' | 'output', sche
   throw new AppError('CONFIGURATION', `executor ${executor}: ${faults.join('; ')}`, { details: { faults } });
 }
 
-/** What leaves a step is what its schema makes of it: a transform may make anything, under any name. */
+/** What leaves a step is the schema's output: a transform may make anything, under any name. */
 function findTransformed(schema: z.ZodType): string[] {
   const faults: string[] = [];
   walk(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }), 'output', true, faults);
@@ -73,7 +74,7 @@ function namedKeys(propertyNames: unknown): string[] {
   return [...names, name, ...anyOf.flatMap(namedKeys)].filter((key) => typeof key === 'string');
 }
 
-/** A record of itself, as `z.json()` is: any JSON at all, said with a shape. */
+/** A record of itself, like `z.json()`: any JSON at all, expressed as a shape. */
 function nestsItself(node: unknown, ref: string): boolean {
   if (Array.isArray(node)) return node.some((item) => nestsItself(item, ref));
   if (typeof node !== 'object' || node === null) return false;
@@ -87,13 +88,13 @@ function isOpen(schema: JsonSchema): boolean {
   return !SHAPES.some((key) => schema[key] !== undefined);
 }
 
-/** The keys of an input that may hold anything, such as a result to be judged: what stands in them is nobody's state yet. */
+/** Input keys that may hold anything, such as a result to be judged: their content is nobody's state yet. */
 export function findOpenKeys(json: JsonSchema): ReadonlySet<string> {
   const properties = Object.entries((json['properties'] ?? {}) as JsonSchema);
   return new Set(properties.filter(([, child]) => isOpen((child ?? {}) as JsonSchema)).map(([key]) => key));
 }
 
-/** The first forbidden key in a value, as a path; records and unions are open to names that no schema shows. */
+/** The first forbidden key in a value, as a path; records and unions accept names that no schema shows. */
 export function findForbiddenName(value: object, what: string, open: ReadonlySet<string>): string | undefined {
   const closed = open.size === 0 ? value : Object.fromEntries(Object.entries(value).filter(([key]) => !open.has(key)));
   const path = findForbiddenKey(closed);

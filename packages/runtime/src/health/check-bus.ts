@@ -4,8 +4,8 @@ import type { Bus } from '@cleanslate/bus';
 const ANSWER_MS = 1_500;
 
 /**
- * What readiness says of the broker: its answer to a ping, asked for now. A connection that is cut without a word looks fine for half a minute
- * to whoever only looks at its state.
+ * Readiness of the broker: its answer to a ping, asked for now. A connection that was cut silently looks fine for half
+ * a minute to anyone who only looks at its state.
  */
 export async function checkBus(bus: Bus): Promise<string | undefined> {
   const problems = bus.problems();

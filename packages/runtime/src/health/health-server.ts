@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Tells what is wrong in one sentence; undefined: nothing. */
+/** Says in one sentence what is wrong; undefined: nothing. */
 export type ReadyCheck = () => string | undefined | Promise<string | undefined>;
 export type ReadyChecks = Readonly<Record<string, ReadyCheck>>;
 
@@ -20,14 +20,17 @@ export type HealthServerOptions = {
 
 export type HealthServer = { readonly port: number; close(): Promise<void> };
 
-/** Not by an import: that makes all exports of the module, `WebSocket` among them, and so loads the engine's HTTP client: 1.5 MB that each service would hold for nothing. */
+/**
+ * Not imported: that would make all exports of the module, `WebSocket` among them, and so load the engine's HTTP
+ * client, 1.5 MB that no service needs.
+ */
 const { createServer } = process.getBuiltinModule('node:http');
 
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * `/healthz` (the event loop moves; nothing else), `/readyz` (every named check), `/metrics`, `/health/state-schema`. Logs one line with
- * `event: "listening"` and the port, at any log level: whoever started the process reads it.
+ * `/healthz` (the event loop moves; nothing else), `/readyz` (every named check), `/metrics`, `/health/state-schema`.
+ * Logs one line with `event: "listening"` and the port, at any log level, for whoever started the process.
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createServer((request, response) => {

@@ -1,4 +1,7 @@
-/** Shorter ones would take half the words of a log with them; they are hidden only where they stand as a secret's value. */
+/**
+ * Shorter secrets would take half the words of a log with them; they are hidden only where they are the value of a
+ * secret's key.
+ */
 const MIN_LENGTH = 6;
 const HIDDEN = '[redacted]';
 
@@ -6,19 +9,21 @@ const HIDDEN = '[redacted]';
 const forms = new Set<string>();
 let pattern: RegExp | undefined;
 
-/** Values that must never be told: from now on they are taken out of every error and every log line of this process. */
+/** Values that must never appear: from now on they are removed from every error and every log line of this process. */
 export function hideSecrets(values: Iterable<string>): void {
   for (const value of values) {
     if (value.length < MIN_LENGTH) continue;
     for (const form of toForms(value)) forms.add(form);
   }
   if (forms.size === 0) return;
-  // Longest first, so that no half of a longer form is left. A break may have been put between any two characters.
+  // Longest first, so that no half of a longer form remains. A line break may have been put between any two characters.
   const sorted = [...forms].sort((a, b) => b.length - a.length);
   pattern = new RegExp(sorted.map((form) => [...form].map(escapeCharacter).join('(?:\\r?\\n|\\\\n)?')).join('|'), 'g');
 }
 
-/** Names of secrets are known by their ending; an environment holds other people's, too (`OPENAI_API_KEY`). */
+/**
+ * Names of secrets are recognised by their ending, since an environment holds other people's too (`OPENAI_API_KEY`).
+ */
 export function findSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined) return [];
@@ -28,12 +33,12 @@ export function findSecrets(env: Readonly<Record<string, string | undefined>>): 
   });
 }
 
-/** Takes known secrets out of a text, in all their forms. */
+/** Removes known secrets from a text, in all their forms. */
 export function hideKnown(text: string): string {
   return pattern === undefined ? text : text.replace(pattern, HIDDEN);
 }
 
-/** The same for a log line, which hardly ever holds one: a search costs a fraction of a replacement. */
+/** The same for a log line, which rarely contains one: a search costs a fraction of a replacement. */
 export function hideKnownInLine(line: string): string {
   for (const form of forms) if (line.includes(form)) return hideKnown(line);
   return line;
@@ -44,7 +49,9 @@ function toForms(value: string): string[] {
   return [value, escaped, JSON.stringify(escaped).slice(1, -1), encodeURIComponent(value), ...toBase64Forms(value)];
 }
 
-/** What base64 makes of the value wherever it begins in what is encoded: the part that does not depend on its neighbours. */
+/**
+ * The part of the value's base64 that does not depend on its neighbours, wherever the value begins in what is encoded.
+ */
 function toBase64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   return [0, 1, 2].flatMap((before) => {

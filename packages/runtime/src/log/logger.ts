@@ -30,13 +30,18 @@ export function createLogger(options: LoggerOptions): Logger {
 
 let stdoutOfProcess: ReturnType<typeof openStdout> | undefined;
 
-/** One for all loggers of the process: each would have its own listener to the end of the process, and nobody takes those away. */
+/**
+ * One for all loggers of the process: each would add a listener to the end of the process, and none is ever removed.
+ */
 function toStdout() {
   stdoutOfProcess ??= openStdout();
   return stdoutOfProcess;
 }
 
-/** The lines of one turn of the event loop leave in one write: under load a write for each costs more than making it. */
+/**
+ * All lines of one turn of the event loop leave in one write: under load, one write per line costs more than making the
+ * line.
+ */
 function openStdout() {
   const stdout = destination({ dest: 1, sync: false });
   const hidden = hiding(stdout);
@@ -45,7 +50,7 @@ function openStdout() {
     if (lines !== '') hidden.write(lines);
     lines = '';
   };
-  // Before the destination's own listener, which writes out what it holds.
+  // Runs before the destination's own listener, which writes out what it holds.
   process.prependListener('exit', send);
   return {
     write: (line: string) => {
@@ -63,7 +68,10 @@ function openStdout() {
   };
 }
 
-/** The last look at lines: whatever way a known secret took into one, as a key or deep in an object, and whatever stands under a secret's name, it goes no further. */
+/**
+ * The last check of a line: however a known secret got in, as a key or deep in an object, and whatever is under a
+ * secret's name, it goes no further.
+ */
 function hiding(to: DestinationStream): DestinationStream {
   return { write: (lines) => to.write(hideKnownInLine(hideSecretKeys(lines))) };
 }

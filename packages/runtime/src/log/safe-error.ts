@@ -1,6 +1,6 @@
 import { scrub } from './scrub.ts';
 
-/** An error as it may be logged: plain, short, without secrets. */
+/** An error fit for the log: plain, short, without secrets. */
 export type SafeError = {
   readonly type: string;
   readonly message: string;
@@ -13,7 +13,10 @@ const MAX_TEXT = 4 * 1024;
 const MAX_CAUSES = 3;
 const OVERLAP = 2_048;
 
-/** Any thrown value, also one whose getters throw, that is circular, or whose message repeats a 5 MB prompt. Never throws. */
+/**
+ * Accepts any thrown value, even one whose getters throw, that is circular, or whose message repeats a 5 MB prompt.
+ * Never throws.
+ */
 export function toSafeError(error: unknown, depth = 0): SafeError {
   const type = read(error, 'name') ?? typeof error;
   const message = read(error, 'message') ?? describe(error);
@@ -59,6 +62,6 @@ function withoutMessage(stack: string, message: string): string {
 
 function cut(text: string, max: number): string {
   if (text.length <= max) return scrub(text);
-  // A credential across the cut is whole while it is looked for.
+  // A credential that crosses the cut is whole while it is searched for.
   return `${scrub(text.slice(0, max + OVERLAP)).slice(0, max)}… (${text.length} characters)`;
 }

@@ -5,8 +5,9 @@ import type { SessionStore } from './session-store.ts';
 type Kept = { items: (SessionItem & { key: string })[]; lastN: number; forgotten: number; extractedThrough: number };
 
 /**
- * Tests only: sessions in memory, kept by tenant and id. It knows no tasks, so everything said is shown, and nothing expires. What a step says takes the place of what was
- * said under its id before; `runInMemory` gives all rounds of a step one id.
+ * Tests only: sessions in memory, by tenant and id. They know no tasks, so everything said is shown, and nothing
+ * expires. What a step says replaces what was said under its id before; `runInMemory` gives all rounds of a step one
+ * id.
  */
 export function memorySessions(): SessionStore {
   const sessions = new Map<string, Kept>();

@@ -5,16 +5,16 @@ import type { StepModel } from '../worker/step-model.ts';
 import type { StepSession } from './session.ts';
 
 export type RememberOptions = {
-  /** Looks once that many items are new. Default 20. */
+  /** Searches once this many items are new. Default 20. */
   readonly every?: number;
-  /** The conversation is over: looks at whatever is new. */
+  /** The conversation is over: search whatever is new. */
   readonly end?: boolean;
 };
 
 export type Remembered = {
-  /** Items that were looked at; 0: it is not time yet. */
+  /** Items that were searched; 0: it is not time yet. */
   readonly looked: number;
-  /** Ids of the candidates. They wait for the verdict on the task, as all do. */
+  /** Ids of the candidates. Like all candidates they wait for the verdict on the task. */
   readonly candidates: readonly string[];
   readonly refused: readonly { readonly item: number; readonly reason: MemoryRefusal }[];
   /** Who picked: the model's name, or `offline` for the rules. */
@@ -27,7 +27,7 @@ type Step = {
 };
 
 const EVERY = 20;
-/** Of one question to a model. */
+/** Tokens of one request to a model. */
 const BATCH_CHARS = 24_000;
 const MAX_PICKED = 50;
 
@@ -42,8 +42,9 @@ Pick what is worth keeping beyond this conversation: lasting preferences, decisi
 Quote each as whole sentences, letter by letter, from one block. Pick nothing that is a question, a guess, small talk, or an order for this moment. An empty list is a good answer.`;
 
 /**
- * Proposes for long-term memory what users said in a session since it was last looked through: preferences, decisions, corrections, by rules or, where one is configured, by a model
- * whose picks pass the same gates. In batches: call it in a step of its own, behind the answer, or in a task at the end of the conversation.
+ * Proposes for long-term memory what users said in a session since it was last searched: preferences, decisions,
+ * corrections, picked by rules or, if one is configured, by a model whose picks pass the same gates. Works in batches:
+ * call it in a step of its own after the answer, or in a task at the end of the conversation.
  */
 export async function remember(step: Step, session: StepSession, options: RememberOptions = {}): Promise<Remembered> {
   const { every = EVERY, end = false } = options;

@@ -2,7 +2,10 @@ import { type Bus, callEndpoint } from '@cleanslate/bus';
 import { type RequestOf, SessionRead, SessionWrite, type ValueOf } from '@cleanslate/contracts';
 import { outlast } from '../worker/objects.ts';
 
-/** Where sessions are kept. An outage is waited out until the signal fires. Throws `STALE_ATTEMPT` for a claim that does not hold. */
+/**
+ * Where sessions are kept. Waits out an outage until the signal fires. Throws `STALE_ATTEMPT` for a claim that does not
+ * hold.
+ */
 export type SessionStore = {
   readonly read: (request: RequestOf<typeof SessionRead>, signal: AbortSignal) => Promise<ValueOf<typeof SessionRead>>;
   readonly write: (
@@ -18,7 +21,7 @@ export function sessionStoreOf(bus: Bus, source: string): SessionStore {
   return {
     read: (request, signal) =>
       outlast(() => callEndpoint(bus, SessionRead, request.fence.tenantId, request, options), signal),
-    // Said again after an answer that got lost it changes nothing: an item replaces itself, a reset empties what is empty.
+    // Repeated after a lost answer it changes nothing: an item replaces itself, a reset empties what is empty.
     write: (request, signal) =>
       outlast(() => callEndpoint(bus, SessionWrite, request.fence.tenantId, request, options), signal),
   };

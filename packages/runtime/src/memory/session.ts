@@ -20,34 +20,41 @@ export type SessionEntry = Omit<SessionItem, 'n'> & { readonly n: number | null 
 export type NewSessionItem = { readonly from: SessionSpeaker; readonly text: string };
 
 export type SessionOptions = {
-  /** How long it is kept after the last word. Milliseconds, default 24 hours, at most 30 days. */
+  /** How long it is kept after the last item. Milliseconds, default 24 hours, at most 30 days. */
   readonly ttlMs?: number;
 };
 
-/** What was said in one conversation of the step's tenant. Everything is handed over by value. */
+/** What was said in one conversation of the step's tenant. Everything is passed by value. */
 export type StepSession = {
   readonly id: string;
-  /** Oldest first: what users said, what tasks said that completed, and what this task said; a frozen copy. An earlier round of this step is not in it. */
+  /**
+   * Oldest first: what users said, what completed tasks said, and what this task said; a frozen copy. What an earlier
+   * round of this step said is not in it.
+   */
   readonly list: () => Promise<readonly SessionEntry[]>;
-  /** The item of that number; undefined where it is not there (any more). */
+  /** The item with that number; undefined if it is not there (any more). */
   readonly get: (n: number) => Promise<SessionEntry | undefined>;
   /**
-   * Stored when the step has succeeded, and once, however many attempts and rounds it takes: of those that open the session the last one counts, also where it says less
-   * or nothing. A step that fails leaves nothing: no error is ever played back as an answer. Throws `INVALID_INPUT` for an item that is too long.
+   * Stored when the step has succeeded, and once, however many attempts and rounds it takes: of those that open the
+   * session the last one counts, even if it says less or nothing. A step that fails leaves nothing: no error is ever
+   * played back as an answer. Throws `INVALID_INPUT` for an item that is too long.
    */
   readonly append: (...items: readonly NewSessionItem[]) => void;
-  /** Forgets everything, at once, and what this step has appended so far. Tasks accepted before can't bring anything back. */
+  /**
+   * Forgets everything at once, including what this step has appended so far. Tasks accepted earlier can't bring
+   * anything back.
+   */
   readonly reset: () => Promise<void>;
-  /** What has not been looked through for long-term memory yet. */
+  /** What has not been searched for long-term memory yet. */
   readonly unextracted: () => Promise<Unextracted>;
-  /** Notes, when the step has succeeded, that it has been. */
+  /** Records, when the step has succeeded, that it has been searched. */
   readonly markExtracted: (unextracted: Unextracted) => void;
 };
 export type Unextracted = { readonly after: number; readonly items: readonly SessionItem[] };
 
 export type OpenSessions = {
   readonly open: (sessionId: string, options?: SessionOptions) => StepSession;
-  /** Stores what the step said. Throws `STALE_ATTEMPT` where its claim is gone. */
+  /** Stores what the step said. Throws `STALE_ATTEMPT` if its claim is gone. */
   readonly store: () => Promise<void>;
 };
 
@@ -114,7 +121,7 @@ export function openStepSessions(
       },
     });
   };
-  // What an earlier one said, and may have stored, has to go also where this one says nothing.
+  // What an earlier round said, and may have stored, must go even if this one says nothing.
   const isFirst = fence.attempt === 1 && step.round === 1;
   const storeAll = async () => {
     for (const [sessionId, work] of works) {
@@ -138,7 +145,7 @@ export function toContextParts(entries: readonly SessionEntry[], priority = 0): 
 }
 
 function checkSessionId(sessionId: string): void {
-  // JavaScript callers, and inputs without one: there is no default conversation that all would share.
+  // For JavaScript callers, and inputs without a session: there is no default conversation for all to share.
   if (typeof sessionId !== 'string' || sessionId === '')
     throw new AppError(
       'INVALID_INPUT',

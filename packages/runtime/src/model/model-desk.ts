@@ -19,18 +19,24 @@ export type ModelDeskOptions = {
   readonly bus: Bus;
   readonly identity: WorkerIdentity;
   readonly onFailure: (error: unknown) => void;
-  /** How long a call waits in its slot for a limit to have room; then it is handed back. Milliseconds, default 5 s. */
+  /**
+   * How long a call waits in its slot for room under a limit; then the attempt is handed back. Milliseconds, default 5
+   * s.
+   */
   readonly maxWaitMs?: number;
-  /** How long a scheduler that is away is asked again; then it is an outage, and the attempt is handed back for free. Milliseconds, default 10 s. */
+  /**
+   * How long an absent scheduler is asked again; after that it is an outage, and the attempt is handed back at no cost.
+   * Milliseconds, default 10 s.
+   */
   readonly askForMs?: number;
 };
 
 const TIMEOUT_MS = 3_000;
 const AGAIN = { firstMs: 200, maxMs: 2_000 };
 const RENEWALS_PER_LEASE = 3;
-/** Of what is left of a lease: the request has to end before it. */
+/** Subtracted from what is left of a lease: the request must end before it. */
 const BREAK_OFF_AT = 0.95;
-/** What is handed back comes again after so long at least; and at most, in case somebody raises the limit. */
+/** The shortest time after which an attempt that was handed back comes again, and the longest, in case somebody raises the limit. */
 const COME_BACK_MS = { least: 5_000, most: 300_000 };
 
 type Granted = Extract<ModelCallReply, { answer: 'granted' }> & { readonly sentAt: number };
@@ -39,18 +45,26 @@ type Refused = Extract<ModelCallReply, { answer: 'wait' }>;
 type Held = {
   readonly bounded: boolean;
   readonly abort: AbortController;
-  /** Breaks it off, by this process's own clock and from before it was asked for: never later than in the ledger. */
+  /**
+   * Breaks the request off, by this process's own clock and counted from before the lease was asked for: never later
+   * than in the ledger.
+   */
   end: NodeJS.Timeout | undefined;
 };
 
-/** One call as it is asked for. `unanswered`: an ask of it may arrive, and be granted, later than the answer to another. */
+/**
+ * One call for permission. `unanswered`: such a request may arrive, and be granted, later than the answer to another.
+ */
 type Asked = { readonly callId: string; unanswered: boolean };
 
-/** Asks the ledger for the right to each request to a model, and renews it while the request runs: so all workers together keep the limits. */
+/**
+ * Asks the ledger for permission to make each request to a model, and renews it while the request runs, so that the
+ * limits hold for all workers together.
+ */
 export class ModelDesk implements ModelBudget {
   readonly #options: ModelDeskOptions;
   readonly #held = new Map<string, Held>();
-  /** One for each tenant and model that was ever asked for here: few. */
+  /** One for each tenant and model ever asked for here: few. */
   readonly #lines = new Map<string, WaitingLine>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,14 +81,14 @@ export class ModelDesk implements ModelBudget {
     try {
       return this.#hold(callId, attempt, await this.#askForRoom(call, attempt, asked, signal));
     } catch (error) {
-      // It may have been granted all the same, or be yet.
+      // It may have been granted nevertheless, or still be.
       if (signal.aborted || asked.unanswered || !isAppError(error) || error.code !== 'MODEL_BUDGET_SPENT')
         void this.#settle(callId, attempt, NOTHING);
       throw error;
     }
   }
 
-  /** At once where nobody waits here; else behind those who do. */
+  /** At once if nobody waits here; otherwise after those who do. */
   async #askForRoom(call: PlannedCall, attempt: AttemptRef, asked: Asked, signal: AbortSignal): Promise<Granted> {
     const { maxWaitMs = 5_000 } = this.#options;
     const giveUpAt = performance.now() + maxWaitMs;
@@ -137,7 +151,7 @@ export class ModelDesk implements ModelBudget {
         this.#held.delete(callId);
         clearTimeout(held.end);
         await this.#settle(callId, attempt, usage);
-        // Its slot may be anybody's who waits here.
+        // Its slot is free for anybody who waits here.
         for (const line of this.#lines.values()) line.wake();
       },
     };
@@ -164,7 +178,7 @@ export class ModelDesk implements ModelBudget {
     }
   }
 
-  /** A call that another may begin in the place of is broken off a little before. */
+  /** A call whose place another may take is broken off a little earlier. */
   #prolong(callId: string, validUntil: number): void {
     const held = this.#held.get(callId);
     if (held === undefined || !held.bounded) return;
@@ -177,7 +191,7 @@ export class ModelDesk implements ModelBudget {
     const { promptTokens, completionTokens, cost } = usage;
     const used = { promptTokens, completionTokens, ...(cost === undefined ? {} : { cost }) };
     const ask: ModelCallAsk = { ask: 'settle', ...this.#who, callId, attempt, ...used };
-    // Said twice it is one; unsaid, its lease ends, and what was reserved stays counted.
+    // Said twice it counts once; if it gets lost, its lease ends, and what was reserved stays counted.
     for (let tries = 1; tries <= 2; tries++) {
       try {
         await this.#send(ask, attempt.tenantId);
@@ -228,7 +242,7 @@ function toLost(): AppError {
   return new AppError('MODEL_UNAVAILABLE', 'the right to this model call could not be renewed: it was broken off');
 }
 
-/** Handed back until there may be room; not all who wait at once. */
+/** Handed back until there may be room; spread out, so that not all come at once. */
 function toSpent(limit: string, retryInMs: number): AppError {
   const retryAfterMs = Math.round(
     Math.min(Math.max(retryInMs, COME_BACK_MS.least), COME_BACK_MS.most) + Math.random() * COME_BACK_MS.least,
@@ -240,7 +254,7 @@ function toSpent(limit: string, retryInMs: number): AppError {
   );
 }
 
-/** A request on the bus knows no signal; whoever cancels does not wait for its answer. */
+/** A request on the bus takes no signal; whoever cancels does not wait for its answer. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {

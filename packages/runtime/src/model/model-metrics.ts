@@ -1,7 +1,7 @@
 import type { ModelCall } from '@cleanslate/llm';
 import type { Metrics } from '../health/metrics.ts';
 
-/** Counts what requests to models came to. */
+/** Counts the outcomes of requests to models. */
 export function countModelCalls(metrics: Metrics, role: string): (call: ModelCall) => void {
   const requests = metrics.counter('slate_model_requests_total', 'HTTP requests to models', [
     'role',

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Those of one process who wait for room under the same limits: only the first asks, the others stand behind it. So a process asks at one pace however many of its steps
- * wait, and they have their turns in order.
+ * Those of one process who wait for room under the same limits: only the first asks, the others queue up. So a process
+ * asks at one pace however many of its steps wait, and they take turns in order.
  */
 export class WaitingLine {
   readonly #waiting = new Set<{ readonly go: () => void }>();
@@ -14,7 +14,10 @@ export class WaitingLine {
     return !this.#taken;
   }
 
-  /** Resolves with true at the head of the line, which is then to be left; with false where that takes longer. Rejects with the signal's reason. */
+  /**
+   * Resolves with true at the head of the line, which the caller must then leave; with false if that takes longer.
+   * Rejects with the signal's reason.
+   */
   async enter(withinMs: number, signal: AbortSignal): Promise<boolean> {
     if (!this.#taken) {
       this.#taken = true;
@@ -41,19 +44,19 @@ export class WaitingLine {
     else next.go();
   }
 
-  /** To be told to `pause`: what was woken since is not waited for. */
+  /** Pass it to `pause`: a wake-up since then ends the pause at once. */
   get wakes(): number {
     return this.#wakes;
   }
 
-  /** Room may have become free right here. */
+  /** Room may have become free in this process. */
   wake(): void {
     this.#wakes++;
     this.#wake.abort();
     this.#wake = new AbortController();
   }
 
-  /** Waits at the head, until somebody wakes it, or has since it was looked `since`. Rejects with the signal's reason. */
+  /** Waits at the head until somebody wakes it, or has since `since`. Rejects with the signal's reason. */
   async pause(ms: number, since: number, signal: AbortSignal): Promise<void> {
     if (since !== this.#wakes) return;
     const ends = AbortSignal.any([signal, this.#wake.signal]);

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { baseConfig } from '../config/config.ts';
 import type { Logger } from '../log/logger.ts';
 
-/** How a service connects: by its configuration, with every change of the connection logged. */
+/** How a service connects: by its configuration, logging every change of the connection. */
 export function busOptions(
   config: Pick<z.infer<typeof baseConfig>, 'NATS_URL' | 'NATS_USER' | 'NATS_PASSWORD'>,
   principal: Principal,

@@ -9,8 +9,8 @@ import type { ServiceContext } from './run-service.ts';
 type Context = Pick<ServiceContext<z.infer<typeof baseConfig>>, 'config' | 'logger' | 'metrics' | 'onWait'>;
 
 /**
- * A service's connection to the broker, waited for as long as it takes: a process that ended would only be started again, with ever longer
- * pauses. Throws `UNAUTHORIZED` at once where the credentials are refused.
+ * A service's connection to the broker; waits as long as it takes, since a process that ended would only be started
+ * again, with ever longer pauses. Throws `UNAUTHORIZED` at once if the credentials are refused.
  */
 export async function connectServiceBus(context: Context, principal: Principal): Promise<Bus> {
   const { config, logger, metrics, onWait } = context;
@@ -29,14 +29,17 @@ export async function connectServiceBus(context: Context, principal: Principal):
   return bus;
 }
 
-/** A service's database under its own role, waited for until it answers and is migrated. Throws `UNAUTHORIZED` where the login stays refused. */
+/**
+ * A service's database under its own role; waits until it answers and is migrated. Throws `UNAUTHORIZED` if the login
+ * stays refused.
+ */
 export async function openServiceDatabase(
   context: Context & { readonly config: { readonly DATABASE_URL: string } },
   role: DatabaseRole,
   options: Omit<DatabaseOptions, 'url' | 'onConnectionError'>,
 ): Promise<Database> {
   const { config, logger, metrics, onWait } = context;
-  // A worker without a database does without the store, and its driver: 4 MB.
+  // A worker without a database loads neither the store nor its driver: 4 MB.
   const { awaitDatabase, openDatabase } = await import('@cleanslate/store/ledger');
   const database = openDatabase({
     url: config.DATABASE_URL,

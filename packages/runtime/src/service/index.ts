@@ -1,4 +1,4 @@
-// What a service is made of that is no worker: configuration, logs, health, connections.
+// What services other than workers are made of: configuration, logs, health, connections.
 
 export { baseConfig, databaseConfig, rolloutConfig, wholeNumber } from '../config/config.ts';
 export { checkBus } from '../health/check-bus.ts';

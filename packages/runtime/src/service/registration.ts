@@ -5,12 +5,12 @@ import { type RegisterOptions, registerWorkflows } from '../worker/register-work
 
 export type Registration = {
   readonly checks: ReadyChecks;
-  /** Settles only where the platform refuses them for good. */
+  /** Rejects only if the platform refuses them for good. */
   readonly refused: Promise<Error>;
   readonly stop: () => void;
 };
 
-/** Makes a service's workflows known in the background: it isn't ready before, and ends where they are refused. */
+/** Registers a service's workflows in the background: it isn't ready before, and ends if they are refused. */
 export function startRegistration(
   options: Pick<RegisterOptions, 'bus' | 'identity' | 'workflows'> & { readonly logger: Logger },
 ): Registration {

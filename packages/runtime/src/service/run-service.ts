@@ -14,13 +14,13 @@ export type ServiceContext<C> = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracer: Tracer;
-  /** Tells readiness what the start waits for. */
+  /** Tells readiness what the start is waiting for. */
   readonly onWait: (problem: string) => void;
 };
 
 export type RunningService = {
   readonly checks: ReadyChecks;
-  /** Finishes or hands back what runs, then closes connections. Called once, on SIGTERM or SIGINT. */
+  /** Finishes or hands back what is running, then closes connections. Called once, on SIGTERM or SIGINT. */
   readonly stop: () => Promise<void>;
   /** Settles when the service can't go on; with an error the process exits non-zero. */
   readonly ended?: Promise<Error | undefined>;
@@ -37,15 +37,17 @@ export type ServiceDefinition<S extends z.ZodObject> = {
 
 type BaseConfig = z.infer<typeof baseConfig>;
 
-/** Beyond its grace period a service that still stops is taken down. */
+/** A service that is still stopping this long after its grace period is ended. */
 export const STOP_MARGIN_MS = 12_000;
 
 /**
- * Runs a service until it is told to stop: configuration, logs, health server, signals. Exit code 0 after a drained stop, 1 when it can't start
- * or go on. A rejection nobody handled is a bug whose effects are unknown: logged, then exit 1; the ledger hands its work on.
+ * Runs a service until it is told to stop: configuration, logs, health server, signals. Exit code 0 after a drained
+ * stop, 1 if it can't start or go on. An unhandled rejection is a bug with unknown effects: it is logged, then the
+ * process exits with 1 and the ledger hands its work on.
  */
 export async function runService<S extends typeof baseConfig>(definition: ServiceDefinition<S>): Promise<void> {
-  // Where there is a compile cache (a checkout): written at the end it would be lost with a killed process, and each start would load the compiler again, for 20 MB.
+  // Only where there is a compile cache (a checkout). Written at the end it would be lost with a killed process, and
+  // each start would load the compiler again, for 20 MB.
   flushCompileCache();
   hideSecrets(findSecrets(definition.env));
   const config = readConfig(definition);
@@ -68,7 +70,7 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
   const starting = { startup: () => waitsFor };
   const tracer = openTracer(definition.name, config, metrics);
   const onWait = (problem: string) => {
-    // Said at every try, logged once.
+    // Occurs at every try, logged once.
     if (problem !== waitsFor) logger.warn({ problem }, 'waiting to start');
     waitsFor = problem;
   };
@@ -78,7 +80,7 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
     stateSchema: () => service?.stateSchema,
   }).catch((error: unknown) => fail('health server not started', error));
   const stop = (reason: string) => {
-    // A second signal changes nothing: the first one's drain goes on.
+    // A second signal changes nothing: the drain goes on.
     if (stopping) return;
     stopping = true;
     logger.info({ reason }, 'stopping');
@@ -109,7 +111,7 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
   }
 }
 
-/** Faults of the configuration are for a person who reads a terminal: plain text, then exit. */
+/** Faults of the configuration are for a person at a terminal: plain text, then exit. */
 function readConfig<S extends z.ZodObject>(definition: ServiceDefinition<S>): Readonly<z.infer<S>> {
   try {
     return parseConfig(definition.config, definition.env);

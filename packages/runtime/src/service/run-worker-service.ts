@@ -19,8 +19,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 type WorkerConfig = ServiceContext<ReturnType<typeof workerConfig.parse>>;
 
 /**
- * Runs a worker service that needs nothing but the bus: all its executors in one process. `workflows` are made known to the platform at the start; the
- * service is ready once they are.
+ * Runs a worker service that needs only the bus: all its executors in one process. `workflows` are registered with the
+ * platform at the start; the service is ready once they are.
  */
 export async function runWorkerService(definition: {
   readonly role: string;
@@ -37,13 +37,13 @@ export async function runWorkerService(definition: {
   });
 }
 
-/** What a worker reads that reads the knowledge base; to be extended by one that reads more. */
+/** The settings of a worker that reads the knowledge base; extend it for a worker that reads more. */
 export const readingWorkerConfig = workerConfig.extend({
   ...databaseConfig,
   DATABASE_POOL: wholeNumber({ min: 1, max: 50 }).default(4).describe('database connections of this process'),
 });
 
-/** What executors are made with, beside the database. */
+/** What executors are made with, besides the database. */
 type WorkerParts<C extends typeof readingWorkerConfig = typeof readingWorkerConfig> = Pick<
   ServiceContext<Readonly<z.infer<C>>>,
   'config' | 'logger' | 'metrics'
@@ -56,9 +56,9 @@ type WorkerParts<C extends typeof readingWorkerConfig = typeof readingWorkerConf
 export async function runReadingWorkerService<C extends typeof readingWorkerConfig>(definition: {
   readonly role: string;
   readonly env: Env;
-  /** Where it reads more than `readingWorkerConfig`. */
+  /** Only if it reads more than `readingWorkerConfig`. */
   readonly config?: C;
-  /** What the credential logs in as. Default: `cleanslate_<role>`, which the built-in reading roles have. */
+  /** The database role to log in as. Default: `cleanslate_<role>`, which exists for the built-in reading roles. */
   readonly databaseRole?: DatabaseRole;
   readonly executors: (database: Database, parts: WorkerParts<C>) => readonly Executor[] | Promise<readonly Executor[]>;
 }): Promise<void> {
@@ -77,7 +77,7 @@ export async function runReadingWorkerService<C extends typeof readingWorkerConf
       });
       const stack = new AsyncDisposableStack();
       stack.use(database);
-      // It was parsed by the schema that was given.
+      // It was parsed by the schema that was passed.
       const config = context.config as Readonly<z.infer<C>>;
       const service = await startRole(role, context, await executors(database, { config, logger, metrics, stack }));
       const stop = async () => {

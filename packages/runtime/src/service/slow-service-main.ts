@@ -6,7 +6,10 @@ import { startWorker } from '../worker/worker.ts';
 import { connectServiceBus } from './connections.ts';
 import { runService } from './run-service.ts';
 
-/** Tests only: a worker service whose steps take as long as they are told, or misbehave. Its environment is its first argument. */
+/**
+ * Tests only: a worker service whose steps take as long as they are told to, or misbehave. Its environment is its first
+ * argument.
+ */
 const role = 'analyzer';
 const slow = defineExecutor({
   ...{ role, name: 'test/step', output: z.strictObject({ ms: z.number() }) },

@@ -12,7 +12,7 @@ type TracingConfig = Pick<
 
 const EXPORT_TIMEOUT_MS = 10_000;
 
-/** A tracer that exports where an endpoint is configured, and else passes trace context on. */
+/** A tracer that exports if an endpoint is configured, and otherwise only passes trace context on. */
 export function openTracer(service: string, config: TracingConfig, metrics: Metrics): Tracer {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = {} } = config;
   const exported = metrics.counter('slate_spans_exported_total', 'Spans that the trace collector took');

@@ -12,13 +12,13 @@ export type OtlpOptions = {
 
 const KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 const STATUS_ERROR = 2;
-/** What the specification calls retryable; anything else will be refused the next time too. */
+/** What the specification calls retryable; anything else will be refused again. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 const AGAIN_MS = 500;
 
 /**
- * Sends batches to a collector as OTLP/HTTP in JSON; rejects where it did not take one in time. Written out because the official exporter
- * costs each process 40 MB and 150 ms for one POST (docs/decisions/0021).
+ * Sends batches to a collector as OTLP/HTTP in JSON; rejects if the collector did not accept one in time. Hand-written
+ * because the official exporter costs each process 40 MB and 150 ms for one POST (docs/decisions/0021).
  */
 export function createOtlpSender(options: OtlpOptions): (spans: readonly FinishedSpan[]) => Promise<void> {
   const url = `${options.endpoint.replace(/\/+$/, '')}/v1/traces`;

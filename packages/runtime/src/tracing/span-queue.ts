@@ -13,7 +13,10 @@ export type SpanQueueOptions = {
   readonly everyMs?: number;
 };
 
-/** Spans on their way to the collector. One that is slow or away costs spans, never memory and never the work that is traced. */
+/**
+ * Spans on their way to the collector. A slow or absent collector costs spans, never memory and never the work that is
+ * traced.
+ */
 export class SpanQueue {
   readonly #options: SpanQueueOptions;
   readonly #limit: number;
@@ -67,7 +70,7 @@ export class SpanQueue {
     });
   }
 
-  /** A batch the collector did not take is gone: traces are for looking, not for accounts. */
+  /** A batch the collector did not accept is gone: traces are for looking, not for accounting. */
   async #send(spans: readonly FinishedSpan[]): Promise<void> {
     try {
       await this.#options.send(spans);

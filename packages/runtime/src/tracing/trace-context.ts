@@ -5,7 +5,7 @@ export type TraceContext = { readonly traceId: string; readonly spanId: string; 
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The context of a `traceparent` header; undefined where there is none or it is malformed: it came from outside. */
+/** The context of a `traceparent` header; undefined if there is none or it is malformed, since it came from outside. */
 export function parseTraceparent(header: string | null | undefined): TraceContext | undefined {
   const match = TRACEPARENT.exec(header ?? '');
   const [, traceId, spanId, flags] = match ?? [];

@@ -1,7 +1,7 @@
 import { newSpanId, newTraceId, parseTraceparent, type TraceContext, toTraceparent } from './trace-context.ts';
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
-/** Ids, names and codes only: a span leaves the platform, so no text of a task or an error may be in it. */
+/** Ids, names and codes only: a span leaves the platform, so it must contain no text of a task or an error. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export type FinishedSpan = {
@@ -18,7 +18,7 @@ export type FinishedSpan = {
 };
 
 export type SpanOptions = {
-  /** `traceparent` of whoever caused it; without one the span is the root of a new trace. */
+  /** `traceparent` of the cause; without one the span is the root of a new trace. */
   readonly parent?: string | null | undefined;
   readonly kind?: SpanKind;
   readonly attributes?: SpanAttributes;
@@ -27,7 +27,7 @@ export type SpanOptions = {
 };
 
 export type Span = {
-  /** For the headers of whatever this span causes; undefined where there is no trace. */
+  /** For the headers of whatever this span causes; undefined if there is no trace. */
   readonly traceparent: string | undefined;
   end(outcome?: { readonly attributes?: SpanAttributes; readonly errorCode?: string | undefined }): void;
 };
@@ -38,7 +38,7 @@ export type Tracer = {
   close(): Promise<void>;
 };
 
-/** Nothing is exported: a trace that came in goes on as it came. */
+/** Nothing is exported: an incoming trace context is passed on unchanged. */
 export const PASSING_TRACER: Tracer = {
   start: (_, { parent } = {}) => ({ traceparent: parent ?? undefined, end: () => undefined }),
   close: async () => undefined,
@@ -48,7 +48,7 @@ export type TracerOptions = {
   /** Takes a finished span; must neither block nor throw. */
   readonly record: (span: FinishedSpan) => void;
   readonly close: () => Promise<void>;
-  /** Part of the traces begun here that are recorded, 0 to 1. A trace begun elsewhere is recorded as its flag says. */
+  /** Share of the traces begun here that is recorded, 0 to 1. A trace begun elsewhere is recorded as its flag says. */
   readonly ratio: number;
 };
 
@@ -78,7 +78,7 @@ export function createTracer({ record, close, ratio }: TracerOptions): Tracer {
   return { start, close };
 }
 
-/** The wall clock, as spans of several processes are laid beside each other, with the fractions of the monotonic one. */
+/** The wall clock, so that spans of several processes can be compared, with the fractions of the monotonic clock. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,18 +1,19 @@
 import type { ErrorBody } from '@cleanslate/contracts';
 import { CircuitBreaker, type Pass } from './circuit-breaker.ts';
 
-/** An executor that nothing was asked of for this long says nothing about what comes next. Milliseconds. */
+/** An executor that was not called for this long says nothing about what comes next. Milliseconds. */
 const IN_USE_MS = 60_000;
 
 export type BreakerBoardOptions = {
   readonly slots: number;
-  /** Attempts that may be in hand at once: 0 while nothing can be done, 1 while only a probe can, else all slots. */
+  /** Most attempts in hand at once: 0 while nothing can be done, 1 while only a probe can, otherwise all slots. */
   readonly onRoom: (room: number) => void;
 };
 
 /**
- * A breaker for each executor: what one of them needs may be away while the others work on. Only while the breakers of all executors in use are open does the worker
- * take nothing, and then one attempt at a time until a probe got through; else those of an open one are handed back at once, untried.
+ * One breaker per executor: what one of them needs may be away while the others work on. Only while the breakers of all
+ * executors in use are open does the worker take nothing, and then one attempt at a time until a probe succeeds;
+ * otherwise attempts of an open one are handed back at once, untried.
  */
 export class BreakerBoard {
   readonly #options: BreakerBoardOptions;
@@ -28,7 +29,7 @@ export class BreakerBoard {
     return this.#room;
   }
 
-  /** A pass for one call of the executor, or the outage's error: it is not to be called now. */
+  /** A pass for one call of the executor, or the outage's error if it may not be called now. */
   enter(executor: string): Pass | ErrorBody {
     let entry = this.#breakers.get(executor);
     if (entry === undefined) {
@@ -37,7 +38,7 @@ export class BreakerBoard {
     }
     entry.calledAt = performance.now();
     const entered = entry.breaker.enter();
-    // Another executor's work came in among the probes: there is room for it.
+    // Work of another executor arrived among the probes: there is room for it.
     if (this.#room === 1) this.#look();
     return entered;
   }

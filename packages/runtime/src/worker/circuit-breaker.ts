@@ -1,20 +1,21 @@
 import { backoffMs } from '@cleanslate/bus';
 import { type ErrorBody, MAX_ERROR_MESSAGE, type StepReport, toStorableText } from '@cleanslate/contracts';
 
-/** Attempts in a row that found a dependency away, with none in between that did not. */
+/** This many attempts in a row found a dependency away. */
 const OPENS_AFTER = 3;
 const OPEN = { firstMs: 1_000, maxMs: 15_000 };
-/** While a probe is under way the others come back this much later. */
+/** While a probe is running, the others come back this much later. */
 const PROBE_MS = 1_000;
 const OUTAGE_CODES: ReadonlySet<string> = new Set(['BROKER_UNAVAILABLE', 'DATABASE_UNAVAILABLE']);
 
-/** The right to call the executor once. `end` says how that went; undefined where the claim was gone before. */
+/** Permission to call the executor once. Call `end` with the outcome; undefined if the claim was gone before. */
 export type Pass = { readonly end: (report: StepReport | undefined) => void };
 
 /**
- * A dependency of one executor (database, broker, model endpoint) is away: its attempts spend nothing, and still each costs a call that waits. So the executor
- * is not called for a while, longer each time; then one attempt is the probe, and the others wait for what it finds. One that gets through closes the
- * breaker. Whose fault an error is the taxonomy says: disposition `pause`, or the code of an outage.
+ * A dependency of one executor (database, broker, model endpoint) is away: its attempts cost nothing, but each still
+ * makes a call that waits. So the executor is not called for a while, longer each time; then one attempt is the probe,
+ * and the others wait for its outcome. A probe that succeeds closes the breaker. Which errors count as an outage the
+ * taxonomy says: disposition `pause`, or the code of an outage.
  */
 export class CircuitBreaker {
   readonly #onChange: () => void;
@@ -34,7 +35,7 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Milliseconds until the next probe, where it is open. */
+  /** Milliseconds until the next probe, if it is open. */
   get retryInMs(): number {
     return Math.max(0, this.#retryAt - performance.now());
   }
@@ -89,10 +90,10 @@ export class CircuitBreaker {
   }
 }
 
-/** One tenant's purse is empty, or the attempt hung until its time was over. */
+/** One tenant's budget is spent, or the attempt hung until its timeout. */
 const NOBODYS_OUTAGE: ReadonlySet<string> = new Set(['ATTEMPT_TIMEOUT', 'MODEL_BUDGET_SPENT']);
 
-/** Neither that the dependency answers nor that it doesn't. */
+/** Proves neither that the dependency answers nor that it doesn't. */
 function saysNothing(report: StepReport): boolean {
   return report.outcome === 'released' || (report.outcome === 'failed' && NOBODYS_OUTAGE.has(report.error.code));
 }

@@ -1,7 +1,10 @@
 import type { Fence } from '@cleanslate/contracts';
 import type { Claim, ReportedClaim, StoredReport } from './claim.ts';
 
-/** The claims of one worker by claim id, as the ledger names them; an attempt has one here, so that a second doorbell is known by it. */
+/**
+ * The claims of one worker by claim id, as the ledger names them; an attempt has one here, by which a second doorbell
+ * is recognised.
+ */
 export class ClaimBook {
   readonly #active = new Map<string, Claim>();
   readonly #reported = new Map<string, ReportedClaim>();
@@ -10,7 +13,7 @@ export class ClaimBook {
     this.#active.set(claim.fence.claimId, claim);
   }
 
-  /** Its report is stored. Nothing to do where the ledger has given the claim up meanwhile. */
+  /** Its report is stored. Does nothing if the ledger has given the claim up meanwhile. */
   report(claim: Claim, { body, saying }: StoredReport): void {
     const { fence, trace } = claim;
     if (!this.#active.delete(fence.claimId)) return;

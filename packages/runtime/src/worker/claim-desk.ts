@@ -13,7 +13,10 @@ import type { WorkerIdentity } from './identity.ts';
 export type ClaimDeskOptions = {
   readonly bus: Bus;
   readonly identity: WorkerIdentity;
-  /** How long one answer may take. Milliseconds, default 3 s: shorter than the doorbell's ack wait, which each further try starts anew. */
+  /**
+   * How long one answer may take. Milliseconds, default 3 s: shorter than the doorbell's ack wait, which each further
+   * try restarts.
+   */
   readonly timeoutMs?: number;
   readonly onFailure: (error: unknown) => void;
 };
@@ -32,8 +35,8 @@ type Asked = {
 };
 
 /**
- * Asks for claims. Those wanted in the same tick travel in one request; `busy`, an error or silence is asked again up to three times
- * with the same claim id, which can't make a second claim.
+ * Asks for claims. Those wanted in the same tick travel in one request. After `busy`, an error or silence it asks
+ * again, up to three times, with the same claim id, which can't make a second claim.
  */
 export class ClaimDesk {
   readonly #options: ClaimDeskOptions;
@@ -44,7 +47,7 @@ export class ClaimDesk {
     this.#options = options;
   }
 
-  /** `onAgain` is told each further try. Never rejects. */
+  /** `onAgain` is called for each further try. Never rejects. */
   ask(fence: Fence, onAgain: () => void = () => undefined): Promise<ClaimOutcome> {
     return new Promise((resolve) => this.#enqueue({ fence, tries: 0, onAgain, resolve }));
   }

@@ -12,18 +12,21 @@ export type StoredReport = {
 };
 
 /**
- * What is left of a claim whose report is stored: the slot is free, and heartbeats name it until the ledger says that it is settled. There
- * may be thousands of them, so it holds no more than a repetition of the report needs.
+ * What is left of a claim whose report is stored: the slot is free, and heartbeats name it until the ledger says that
+ * it is settled. There may be thousands of them, so it holds only what repeating the report needs.
  */
 export type ReportedClaim = StoredReport & {
   readonly fence: Fence;
   readonly trace: Readonly<Record<string, string>>;
   storedAt: number;
-  /** How often it was said again. */
+  /** How often it was repeated. */
   repeats: number;
 };
 
-/** One attempt in this worker's hands. `asking`: the ledger has not granted it yet. `running`: executing, or its report is not stored yet. */
+/**
+ * One attempt in this worker's hands. `asking`: the ledger has not granted it yet. `running`: executing, or its report
+ * is not stored yet.
+ */
 export class Claim {
   readonly fence: Fence;
   state: 'asking' | 'running' = 'asking';
@@ -40,7 +43,7 @@ export class Claim {
     this.trace = trace;
   }
 
-  /** Made when somebody asks for it: an executor that only computes has no use for it. */
+  /** Made when it is first asked for: an executor that only computes has no use for it. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -69,7 +72,7 @@ export class Claim {
     if (endsAt >= this.#endsAt) return;
     this.#endsAt = endsAt;
     clearTimeout(this.#timer);
-    // Longer than Node's timers reach: the ledger's own due-time ends it.
+    // Longer than Node's timers reach: the ledger's own due time ends it.
     if (ms < 2 ** 31) this.#timer = setTimeout(() => this.stop('timeout'), Math.max(0, ms));
   }
 
@@ -84,7 +87,7 @@ export class Claim {
     this.#onStop?.();
   }
 
-  /** Calls it once the run is stopped, at once where it is. There is one such listener. */
+  /** Calls it when the run is stopped, at once if it already is. There is one such listener. */
   onStop(listener: () => void): void {
     if (this.#stopped !== undefined) listener();
     else this.#onStop = listener;

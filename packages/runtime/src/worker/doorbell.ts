@@ -29,7 +29,7 @@ export function readTrace(message: PulledMessage): Record<string, string> {
   return trace;
 }
 
-/** Throws what `decodeFromService` throws, and `TENANT_MISMATCH` where the body speaks of another attempt than its subject. */
+/** Throws what `decodeFromService` throws, and `TENANT_MISMATCH` if the body names another attempt than its subject. */
 export function readCommand(body: Uint8Array, attempt: AttemptRef): StepRun {
   const { envelope } = decodeFromService([StepRun], body);
   const { tenantid, taskid, stepid } = envelope;

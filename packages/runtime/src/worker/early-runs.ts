@@ -5,14 +5,15 @@ import { readCommand } from './doorbell.ts';
 import type { FinishAnswer, FinishDesk, Succeeded } from './finish-desk.ts';
 import { runStep, type StepResult, type StepRunnerOptions } from './step-runner.ts';
 
-/** Well below the doorbell's ack wait: meanwhile nobody else is given it. */
+/** Well below the doorbell's ack wait: until then nobody else is given it. */
 const STILL_MS = 1_000;
 
 export type EarlyRun = Promise<StepResult>;
 
 /**
- * Runs attempts of `pure` executors before their claims are granted: what they compute counts only with the claim, and two of them do no harm. Only at a doorbell's first
- * delivery: an attempt that took its worker down with it comes again, and has to be claimed then, since claims are what a crash loop is counted by.
+ * Runs attempts of `pure` executors before their claims are granted: what they compute counts only with the claim, and
+ * two runs do no harm. Only at a doorbell's first delivery: an attempt that took its worker down comes again, and must
+ * then be claimed first, since a crash loop is counted by claims.
  */
 export class EarlyRuns {
   readonly #runner: StepRunnerOptions;
@@ -25,21 +26,24 @@ export class EarlyRuns {
     this.#hasPure = [...runner.executors.values()].some((executor) => executor.pure);
   }
 
-  /** Undefined where the claim has to come first. */
+  /** Undefined if the claim has to come first. */
   begin(claim: Claim, message: PulledMessage): EarlyRun | undefined {
     if (!this.#hasPure || message.deliveries > 1 || !this.#desk.open) return undefined;
     let command: StepRun;
     try {
       command = readCommand(message.data, claim.fence);
     } catch {
-      // What can't be read is reported by whoever holds the claim.
+      // Whoever holds the claim reports what can't be read.
       return undefined;
     }
     if (this.#runner.executors.get(command.executor)?.pure !== true) return undefined;
     return runStep(this.#runner, claim, message, command);
   }
 
-  /** What it came to; undefined where it takes longer than a quick one: then it asks for its claim first, as every other, for its lease and its time-out should run. */
+  /**
+   * Its outcome; undefined if it takes longer than a quick one: then it asks for its claim first, like any other, so
+   * that lease and timeout run.
+   */
   unlessSlow(run: EarlyRun): Promise<StepResult | undefined> {
     const { slow } = this.#runner;
     return new Promise((resolve, reject) => {
@@ -51,15 +55,18 @@ export class EarlyRuns {
     });
   }
 
-  /** Hands a quick success in with the question for its claim. Unanswered: the claim has to be asked for. Never rejects. */
+  /**
+   * Hands in a quick success together with the request for its claim. Unanswered: the claim has to be asked for. Never
+   * rejects.
+   */
   handIn(claim: Claim, report: Succeeded): Promise<FinishAnswer> {
     return this.#desk.hand(claim, report);
   }
 }
 
 /**
- * Its claim was not had. What ran ahead of it ends, or is abandoned, before the doorbell goes back and the slot is free: an executor that is deaf to its signal would meet itself, in
- * more places than there are slots.
+ * Its claim was not granted. The run that went ahead ends, or is abandoned, before the doorbell goes back and the slot
+ * is free: otherwise an executor that ignores its signal would run in more places than there are slots.
  */
 export async function callOff(claim: Claim, message: PulledMessage, run: EarlyRun | undefined): Promise<void> {
   claim.stop('lost');

@@ -32,14 +32,14 @@ const NEVER = new AbortController().signal;
 type Report = { readonly envelope: Envelope<StepReport>; readonly data: StepReport };
 
 /**
- * Tests only: a peer on a real broker that answers claims and heartbeats by a script and collects what workers say. By default it grants the
- * first claim of an attempt and every repetition of it, and settles each report it received.
+ * Tests only: a peer on a real broker that answers claims and heartbeats by a script and collects what workers send. By
+ * default it grants the first claim of an attempt and every repetition of it, and settles each report it received.
  */
 export class FakeScheduler implements AsyncDisposable {
   readonly claims: Fence[] = [];
   /** Handed in with their claims. */
   readonly finished: ClaimWithReport['finished'][number][] = [];
-  /** False: as a scheduler of an earlier version. */
+  /** False: behaves like a scheduler of an earlier version. */
   takesFinished = true;
   readonly heartbeats: Heartbeat[] = [];
   readonly reports: Report[] = [];
@@ -49,14 +49,14 @@ export class FakeScheduler implements AsyncDisposable {
   leaseMs = 3_000;
   remainingMs = 60_000;
   settles = true;
-  /** What a claim is answered; `silence` answers nothing at all. */
+  /** The answer to a claim; `silence` answers nothing at all. */
   answer: (fence: Fence) => ClaimAnswer['answer'] | 'silence' = (fence) => this.#grantFirst(fence);
   onHeartbeat: (heartbeat: Heartbeat) => Partial<HeartbeatReply> = () => ({});
   readonly #publisher: Publisher;
   readonly #winners = new Map<string, string>();
   readonly #served: Served[];
   readonly #loops: PullLoop[];
-  /** Streams dedupe across the tests that share a broker. */
+  /** Streams deduplicate across the tests that share a broker. */
   readonly #run = crypto.randomUUID().slice(0, 8);
   #n = 0;
 

@@ -15,7 +15,10 @@ import type { WorkerIdentity } from './identity.ts';
 export type FinishDeskOptions = {
   readonly bus: Bus;
   readonly identity: WorkerIdentity;
-  /** Milliseconds, default 3 s: beside the claim that is asked for instead, it fits into the doorbell's ack wait of 15 s. */
+  /**
+   * Milliseconds, default 3 s: together with the claim that is asked for instead, it fits into the doorbell's ack wait
+   * of 15 s.
+   */
   readonly timeoutMs?: number;
   readonly onFailure: (error: unknown) => void;
 };
@@ -26,28 +29,31 @@ type Finished = {
   readonly size: number;
   readonly resolve: (answer: FinishAnswer) => void;
 };
-/** `unanswered`: what became of it is unknown or it has to go the long way, and asking for the claim finds out. */
+/** `unanswered`: its outcome is unknown, or it has to go the long way; asking for the claim finds out. */
 export type FinishAnswer = Exclude<ClaimAnswer['answer'], 'busy'> | 'unanswered';
 
 const MAX_BATCH = 500;
-/** Of the outputs in one request, and of one output; larger ones go their own way, as stored reports. Characters, of which each has three bytes at most. */
+/** Limits on the outputs of one request, and on one output; larger ones travel as stored reports. In characters, each of which has three bytes at most. */
 const MAX_CHARACTERS = 128 * 1024;
 const MAX_OUTPUT = 32 * 1024;
-/** A scheduler that does not know the message is not asked again for this long. */
+/** A scheduler that does not know the message is not sent it again for this long. */
 const UNKNOWN_MS = 60_000;
 
-/** The scheduler is older than this message; a body that breaks a schema it knows says where. */
+/** The scheduler is older than this message; for a body that breaks a schema it knows, it would say where. */
 function isUnknownMessage(error: unknown): boolean {
   return isAppError(error) && error.code === 'SCHEMA_MISMATCH' && error.details?.['issues'] === undefined;
 }
 
-/** Something in the body: nested too deep, a value that no schema takes. */
+/** Something in the body: nested too deeply, or a value that no schema accepts. */
 function isBodyFault(error: unknown): boolean {
   if (!isAppError(error)) return false;
   return error.code === 'UNPARSEABLE' || (error.code === 'SCHEMA_MISMATCH' && !isUnknownMessage(error));
 }
 
-/** Hands in what `pure` attempts came to together with the question for their claims. Those of one tick travel in one request. */
+/**
+ * Hands in the results of `pure` attempts together with the requests for their claims. Those of one tick travel in one
+ * request.
+ */
 export class FinishDesk {
   readonly #options: FinishDeskOptions;
   #waiting: Finished[] = [];
@@ -95,7 +101,8 @@ export class FinishDesk {
     } catch (error) {
       if (isUnknownMessage(error)) this.#closedUntil = performance.now() + UNKNOWN_MS;
       this.#options.onFailure(error);
-      // One of them is at fault: the others must not share its fate. By itself it goes the long way, on which it becomes a dead letter.
+      // One of them is at fault: the others must not share its fate. By itself it goes the long way, where it becomes a
+      // dead letter.
       if (isBodyFault(error) && batch.length > 1) {
         const middle = Math.ceil(batch.length / 2);
         await Promise.all([this.#send(batch.slice(0, middle)), this.#send(batch.slice(middle))]);

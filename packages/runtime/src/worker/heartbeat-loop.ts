@@ -8,22 +8,22 @@ export type HeartbeatLoopOptions = {
   readonly identity: WorkerIdentity;
   readonly book: ClaimBook;
   readonly capacity: () => { readonly slots: number; readonly free: number };
-  /** Until the ledger names its own. Milliseconds. */
+  /** Used until the ledger names its own. Milliseconds. */
   readonly leaseMs: number;
   readonly onReply: (reply: HeartbeatReply) => void;
   readonly onFailure: (error: unknown) => void;
 };
 
-/** Free slots are told at least this often: the ledger dispatches by them. */
+/** Free slots are announced at least this often: the ledger dispatches by them. */
 const MAX_PERIOD_MS = 1_000;
 const MIN_PERIOD_MS = 50;
-/** Each named claim is a look-up for the ledger; with more than these waiting the next beat comes soon. */
+/** Each named claim is a look-up for the ledger; with more than this many waiting, the next beat comes soon. */
 const MAX_REPORTED = 1_000;
 const BUSY_PERIOD_MS = 200;
 
 /**
- * One heartbeat for all claims of the worker. One that fails is told to `onFailure` and nothing else: what became of a claim is the ledger's
- * to decide, and the next beat asks again.
+ * One heartbeat for all claims of the worker. A failed beat calls `onFailure` and does nothing else: the ledger decides
+ * about claims, and the next beat asks again.
  */
 export class HeartbeatLoop {
   readonly #options: HeartbeatLoopOptions;
@@ -39,7 +39,7 @@ export class HeartbeatLoop {
     this.#leaseMs = options.leaseMs;
   }
 
-  /** Milliseconds since the ledger answered last. */
+  /** Milliseconds since the ledger last answered. */
   get silentMs(): number {
     return performance.now() - this.#lastAnswerAt;
   }

@@ -4,12 +4,15 @@ import type { EnvelopeAttributes } from '@cleanslate/contracts';
 /** Claims and heartbeats carry the work of many tenants; their envelope names none of them. */
 const SYSTEM_TENANT = 'system';
 
-/** Who a worker process is: a new one with every start, so that the claims of a crashed one are never taken for its own. */
+/**
+ * The identity of a worker process: a new one at every start, so that claims of a crashed process are never taken for
+ * its own.
+ */
 export type WorkerIdentity = {
   readonly role: string;
   readonly workerId: string;
   readonly source: string;
-  /** Attributes of a message that is about the worker, not about one tenant. */
+  /** Attributes of a message about the worker, not about one tenant. */
   readonly envelope: () => EnvelopeAttributes;
 };
 

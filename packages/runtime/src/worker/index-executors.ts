@@ -1,7 +1,7 @@
 import { AppError } from '@cleanslate/contracts';
 import type { Executor } from '../executor/executor.ts';
 
-/** By name, as commands call them. Throws `CONFIGURATION` for one of another role, or two of one name. */
+/** Executors by name, as commands call them. Throws `CONFIGURATION` for one of another role, or two of one name. */
 export function indexExecutors(role: string, executors: readonly Executor[]): ReadonlyMap<string, Executor> {
   const byName = new Map<string, Executor>();
   for (const executor of executors) {

@@ -13,7 +13,9 @@ import {
 
 /** Values too large for messages, kept by their SHA-256 in the ledger. */
 export type ObjectStore = {
-  /** Throws `NOT_FOUND`, or `INTERNAL` where the bytes are not what the hash says. An outage is waited out until the signal fires. */
+  /**
+   * Throws `NOT_FOUND`, or `INTERNAL` if the bytes do not match the hash. Waits out an outage until the signal fires.
+   */
   readonly get: (tenantId: string, sha256: string, signal: AbortSignal) => Promise<Uint8Array>;
   readonly put: (tenantId: string, bytes: Uint8Array, signal: AbortSignal) => Promise<ObjectRef>;
 };
@@ -49,7 +51,9 @@ export async function readDocument(
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** Whether there may be something to resolve: most inputs hold nothing that was stored, and need not be taken apart. */
+/**
+ * Whether there may be something to resolve: most inputs contain nothing that was stored, and need not be traversed.
+ */
 export function holdsObject(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return '$object' in value || Object.values(value).some(holdsObject);

@@ -28,8 +28,8 @@ const TIMEOUT_MS = 5_000;
 const AGAIN = { firstMs: 200, maxMs: 5_000 };
 
 /**
- * Makes the worker's workflows known to the scheduler. While that is away it is asked again, for as long as it takes. Throws what it refuses for good:
- * `WORKFLOW_TAKEN`, `PLAN_INVALID`, `UNAUTHORIZED`.
+ * Registers the worker's workflows with the scheduler. While that is away it asks again, for as long as it takes.
+ * Throws what it refuses for good: `WORKFLOW_TAKEN`, `PLAN_INVALID`, `UNAUTHORIZED`.
  */
 export async function registerWorkflows(options: RegisterOptions): Promise<void> {
   const { bus, identity, workflows, signal, onFailure } = options;
@@ -49,7 +49,10 @@ export async function registerWorkflows(options: RegisterOptions): Promise<void>
   }
 }
 
-/** Throws `CONFIGURATION` where a plan names an executor of this worker's role that the worker doesn't have: its step would wait for ever. */
+/**
+ * Throws `CONFIGURATION` if a plan names an executor of this worker's role that the worker doesn't have: its step would
+ * wait for ever.
+ */
 export function checkWorkflows(
   role: string,
   executors: readonly Executor[],

@@ -16,11 +16,11 @@ export type ReportDeskOptions = {
 
 const AGAIN = { firstMs: 500, maxMs: 10_000 };
 
-/** Stores reports. One that can't be stored keeps its claim: it is tried again for as long as the process lives. */
+/** Stores reports. One that can't be stored keeps its claim, and is tried again for as long as the process lives. */
 export class ReportDesk {
   readonly #options: ReportDeskOptions;
   readonly #giveUp = new AbortController();
-  /** Since when each report is on its way, the oldest first. */
+  /** When each unsent report was handed in, the oldest first. */
   readonly #storing = new Map<Claim, number>();
   /** Numbers what is said: a claim may come again, where its tenant was removed and added anew, and the stream remembers how it ended before. */
   #sayings = 0;
@@ -29,7 +29,7 @@ export class ReportDesk {
     this.#options = options;
   }
 
-  /** How long the oldest report has been waiting for its PubAck. Milliseconds; 0 where none waits. */
+  /** How long the oldest report has been waiting for its PubAck. Milliseconds; 0 if none waits. */
   get waitingMs(): number {
     const [oldest] = this.#storing.values();
     return oldest === undefined ? 0 : performance.now() - oldest;
@@ -55,7 +55,7 @@ export class ReportDesk {
         await this.#publish(claim, body, { saying });
         return { body, saying };
       } catch (error) {
-        // Refused for good (a permission, most likely): someone will repair it, and the work is done.
+        // Refused for good (a missing permission, most likely): someone will repair it, and the work is done.
         if (!this.#giveUp.signal.aborted) logger.error({ err: error, task: claim.fence.taskId }, 'report not stored');
         const tooBig = isAppError(error) && error.code === 'PAYLOAD_TOO_LARGE';
         if (tooBig) body = encodeReport(claim.fence, source, tooLarge(body.length));
@@ -66,8 +66,9 @@ export class ReportDesk {
   }
 
   /**
-   * Says a stored report once more, where the ledger keeps silent about it. First under the same message id: a scheduler that is merely behind must not get it twice.
-   * Then as another saying: the stream may have lost the first one and remember its id.
+   * Repeats a stored report about which the ledger is silent. First under the same message id: a scheduler that is
+   * merely behind must not get it twice. Then as another `saying`: the stream may have lost the first one and still
+   * remember its id.
    */
   async repeat(claim: ReportedClaim): Promise<void> {
     claim.storedAt = performance.now();
@@ -78,7 +79,7 @@ export class ReportDesk {
     });
   }
 
-  /** Ends the tries of reports that are not stored: the process is about to exit. */
+  /** Stops trying to store reports: the process is about to exit. */
   giveUp(): void {
     this.#giveUp.abort();
   }

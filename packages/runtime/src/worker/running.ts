@@ -1,4 +1,4 @@
-/** What goes on at the moment, counted: a drain waits for it. */
+/** Counts what is running at the moment: a drain waits for it. */
 export class Running {
   #count = 0;
   #onIdle: () => void = () => undefined;
@@ -18,7 +18,7 @@ export class Running {
     }
   }
 
-  /** Whether all was over within `ms`. One may wait at a time. */
+  /** Whether everything ended within `ms`. Only one caller may wait at a time. */
   idleWithin(ms: number): Promise<boolean> {
     if (this.#count === 0) return Promise.resolve(true);
     return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 export type Watched = { readonly dueAt: number; readonly onSlow: () => void };
 
 /**
- * Tells what takes longer than `afterMs`. One timer for all, which is left to run out: most of what is watched is over long before, and a timer of its own would cost it more
- * than the rest of its way.
+ * Reports what takes longer than `afterMs`. One timer for all, which is left to run out: most of what is watched ends
+ * long before, and a timer of its own would cost it more than everything else it does.
  */
 export class SlowWatch {
   readonly #afterMs: number;
@@ -14,7 +14,7 @@ export class SlowWatch {
     this.#afterMs = afterMs;
   }
 
-  /** Calls `onSlow` once, unless it is forgotten before. */
+  /** Calls `onSlow` once, unless it is forgotten first. */
   watch(onSlow: () => void): Watched {
     const watched = { dueAt: performance.now() + this.#afterMs, onSlow };
     this.#watched.add(watched);

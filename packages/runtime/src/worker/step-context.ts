@@ -34,7 +34,7 @@ export type StepServices = {
   readonly desk: ClaimDesk;
   readonly model: ModelProvider;
   readonly sessions: SessionStore;
-  /** A step that is over sooner tells nobody that it started: two messages for nothing. */
+  /** A step that ends sooner does not announce its start: two messages for nothing. */
   readonly slow: SlowWatch;
   readonly role: string;
   readonly source: string;
@@ -42,13 +42,16 @@ export type StepServices = {
 };
 
 const MAX_CANDIDATES = 1_000;
-/** Between two rounds of asking whether a claim still holds. */
+/** Pause between two rounds of asking whether a claim still holds. */
 const FENCE_AGAIN = { firstMs: 200, maxMs: 2_000 };
 
-/** The context of one run, and what its runner has to know of it. Most steps use little of it: each part is made when it is asked for. */
+/**
+ * The context of one run, and what its runner has to know of it. Most steps use little of it, so each part is made when
+ * it is asked for.
+ */
 export class OpenContext {
   readonly context: StepContext;
-  /** Each the id of a proposal, once it is stored: a report must not name one that might get lost. */
+  /** Each resolves to the id of a proposal once it is stored: a report must not name one that might get lost. */
   readonly proposals: Promise<string>[] = [];
   readonly #services: StepServices;
   readonly #claim: Claim;
@@ -76,7 +79,7 @@ export class OpenContext {
     });
   }
 
-  /** Of its calls of the model. */
+  /** Tokens and requests of its model calls. */
   get modelUsage(): ModelUsage {
     return this.#model?.usage() ?? NO_USAGE;
   }
@@ -89,14 +92,14 @@ export class OpenContext {
     });
   }
 
-  /** After it the executor's leftovers can do nothing more under this claim. */
+  /** Afterwards nothing that the executor left running can do anything under this claim. */
   end(): void {
     this.#over = true;
     this.#services.slow.forget(this.#slow);
     if (this.#saidStarted) tellProgress(this.#services, this.#claim, 'ended');
   }
 
-  /** Its parts are its own properties, so that an executor may take it apart and hand copies on. */
+  /** Its parts are own properties, so that an executor may destructure it and pass copies on. */
   #toContext(): StepContext {
     const open = this;
     const claim = this.#claim;
@@ -168,21 +171,22 @@ export class OpenContext {
     }
     if (this.#pure) return Promise.reject(toImpure('blackboard.propose()'));
     const proposal = propose(this.#services, this.#claim, candidate, this.proposals.length + 1);
-    // Awaited once more before the report; without a handler a forgotten one would end the process.
+    // Awaited again before the report; without a handler a forgotten one would end the process.
     proposal.catch(() => undefined);
     this.proposals.push(proposal);
     return proposal;
   }
 }
 
-/** It may run before its claim is granted, and beside another: what it did would not be undone. */
+/** It may run before its claim is granted, and beside another run: what it did could not be undone. */
 function toImpure(what: string): AppError {
   return new AppError('OUTPUT_CONTRACT', `a pure executor has no use for ${what}: define it without \`pure: true\``);
 }
 
 /**
- * Asking again with the winning claim id is granted again: anything else means that it no longer holds. While the ledger can't be asked, the step
- * waits: an outage must not cost it an attempt, and nothing may be done to the outside on a claim that may be gone.
+ * Asking again with the winning claim id is granted again; any other answer means that it no longer holds. While the
+ * ledger can't be asked, the step waits: an outage must not cost it an attempt, and nothing may be done to the outside
+ * on a claim that may be gone.
  */
 async function checkFence(desk: ClaimDesk, claim: Claim): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -225,7 +229,7 @@ async function propose(services: StepServices, claim: Claim, candidate: Candidat
   return candidateId;
 }
 
-/** Tells who watches; may get lost. */
+/** Reports progress to whoever watches; may get lost. */
 function tellProgress(
   services: StepServices,
   { fence }: Claim,
@@ -245,6 +249,6 @@ function tellProgress(
     const body = encodeMessage(StepProgress, { ...attributes, stepid: fence.stepId, attempt: fence.attempt }, data);
     services.bus.publish(subjects.progress(fence.tenantId, fence.taskId), body);
   } catch {
-    // Neither a message too large nor a connection that is gone is the step's concern.
+    // Neither a message that is too large nor a lost connection is the step's concern.
   }
 }

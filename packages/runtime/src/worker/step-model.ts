@@ -10,17 +10,23 @@ import {
   type ToolRequest,
 } from '@cleanslate/llm';
 
-/** A model as one step sees it: its calls end with the step's signal, count against its tenant, and stand in its report. */
+/**
+ * A model as one step sees it: its calls end with the step's signal, count against its tenant, and appear in its
+ * report.
+ */
 export type StepModel = Pick<ModelProvider, 'name' | 'isOffline' | 'promptTokens'> & {
-  /** Throws `AppError` with a code `MODEL_…`, or the signal's reason. Let it pass: its disposition says what becomes of the attempt. */
+  /**
+   * Throws `AppError` with a code `MODEL_…`, or the signal's reason. Let it pass: its disposition decides about the
+   * attempt.
+   */
   readonly ask: <const T>(request: ModelRequest<T>) => Promise<ModelAnswer<T>>;
-  /** As `ask`, and the model may call the request's tools before it answers. */
+  /** Like `ask`, but the model may call the request's tools before it answers. */
   readonly runTools: <const T>(request: ToolRequest<T>) => Promise<ModelAnswer<T>>;
 };
 
 export type OpenModel = {
   readonly model: StepModel;
-  /** Of all calls so far, also those that failed. */
+  /** All calls so far, including those that failed. */
   readonly usage: () => ModelUsage;
 };
 
@@ -34,7 +40,7 @@ export function openStepModel(
   };
   const asked = (): AskOptions => {
     if (!step.pure) return { signal: step.signal, attempt: step.attempt, onUsage };
-    // Its calls cost, and it may run twice.
+    // Its calls cost money, and it may run twice.
     throw new AppError('OUTPUT_CONTRACT', 'a pure executor has no use for ctx.model: define it without `pure: true`');
   };
   const { name, isOffline, promptTokens } = provider;

@@ -35,12 +35,15 @@ export function encodeReport(fence: Fence, source: string, report: StepReport): 
   return encodeMessage(StepReport, attributes, report);
 }
 
-/** Whether an output travels in its report; a larger one is stored first. Bytes are at most three times the UTF-16 length: most need no second look. */
+/**
+ * Whether an output travels in its report; a larger one is stored first. Bytes are at most three times the UTF-16
+ * length, so most need no second look.
+ */
 export function fitsInline(text: string): boolean {
   return text.length * 3 <= MAX_INLINE_BYTES || Buffer.byteLength(text) <= MAX_INLINE_BYTES;
 }
 
-/** The reference to where the output was stored, which travels instead of it. Throws `RESULT_TOO_LARGE` for what fits nowhere. */
+/** The reference that travels instead of a stored output. Throws `RESULT_TOO_LARGE` for what fits nowhere. */
 export async function storeOutput(
   output: JsonObject,
   text: string,
@@ -64,11 +67,12 @@ export async function storeOutput(
   }
 }
 
-/** The text of what an executor hands out. Throws `OUTPUT_CONTRACT` for what the platform's JSON can't carry. */
+/** The text of an executor's output. Throws `OUTPUT_CONTRACT` for what the platform's JSON can't carry. */
 export function toOutputText(output: JsonObject, what = 'output'): string {
   try {
     const text = JSON.stringify(output);
-    // What the readers of the report refuse must fail here, as this executor's fault. The brackets stand for the envelope's depth.
+    // What the readers of the report would refuse must fail here, as this executor's fault. The brackets stand for the
+    // envelope's depth.
     parseJsonText(`[[${text}]]`, what);
     return text;
   } catch (error) {
@@ -76,7 +80,9 @@ export function toOutputText(output: JsonObject, what = 'output'): string {
   }
 }
 
-/** Whatever an executor threw, as a body that every reader accepts: short, without secrets, NUL or circles. Never throws. */
+/**
+ * Whatever an executor threw, as a body that every reader accepts: short, without secrets, NUL or cycles. Never throws.
+ */
 export function toReportedError(error: unknown, fallback: ErrorCode = 'EXECUTOR_FAILED'): ErrorBody {
   if (!isOurs(error)) return new AppError(fallback, toSafeError(error).message).toBody();
   const { code, disposition, retryAfterMs } = error;

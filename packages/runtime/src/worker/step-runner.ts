@@ -15,23 +15,26 @@ export type StepRunnerOptions = StepServices & {
   readonly objects: ObjectStore;
   /** Largest body of a report. */
   readonly maxBytes: () => number;
-  /** How long a stopped executor may take to notice. Milliseconds, default 5 s; then its slot is freed without it. */
+  /** How long a stopped executor may take to react. Milliseconds, default 5 s; then its slot is freed without it. */
   readonly abandonMs?: number;
   readonly onAbandoned: (claim: Claim) => void;
 };
 
 export type StepResult = {
-  /** Undefined: the claim is gone, there is nothing to say. */
+  /** Undefined: the claim is gone, there is nothing to report. */
   readonly report: StepReport | undefined;
   readonly executor: string;
   readonly durationMs: number;
 };
 
-/** Not ours to judge: another version of this worker may read it. */
+/** Not ours to judge: another version of this worker may be able to read it. */
 const COME_BACK_MS = 10_000;
 const ABANDONED = Symbol('abandoned');
 
-/** Runs one attempt and says how it ended. Never throws, whatever the body holds and the executor does. `read`: its command, where it was read before. */
+/**
+ * Runs one attempt and says how it ended. Never throws, whatever the body contains and the executor does. `read`: its
+ * command, if it was read before.
+ */
 export async function runStep(
   options: StepRunnerOptions,
   claim: Claim,
@@ -73,7 +76,7 @@ type Execution = {
   readonly executor: Executor;
   readonly open: OpenContext;
   readonly startedAt: number;
-  /** The command's bytes, for a letter. */
+  /** The command's bytes, for a dead letter. */
   readonly message: Pick<PulledMessage, 'data'>;
 };
 
@@ -90,7 +93,7 @@ async function execute(options: StepRunnerOptions, execution: Execution): Promis
       ? output
       : await storeOutput(output, text, tenantId, options.objects, claim.signal);
     const candidates = open.proposals.length === 0 ? [] : await Promise.all(open.proposals);
-    // Last of all: what is said in a session is said by a step that succeeded.
+    // Last of all: a session holds only what a successful step said.
     const sessions = open.storeSessions();
     if (sessions !== undefined) await sessions;
     return { outcome: 'succeeded', output: travelling, candidates, usage: toUsage(startedAt, open.modelUsage) };
@@ -105,7 +108,7 @@ async function execute(options: StepRunnerOptions, execution: Execution): Promis
 function toFailure(claim: Claim, error: unknown, body: Uint8Array, usage: Usage, maxBytes: number): StepReport {
   if (claim.stopped === 'timeout' || claim.stopped === 'drain') return toStopReport(claim, usage);
   const report = { outcome: 'failed' as const, error: toReportedError(error), usage };
-  // An input that breaks the contract is a message to look at, and to repair, as much as one that is no JSON.
+  // An input that breaks the contract must be looked at and repaired, as much as one that is not JSON.
   const unreadable = isAppError(error) && error.code === 'SCHEMA_MISMATCH';
   return unreadable ? { ...report, ...toRaw(body, maxBytes) } : report;
 }
@@ -123,7 +126,7 @@ function toUnreadable(error: unknown, body: Uint8Array, maxBytes: number): StepR
   return { outcome: 'failed', error: { ...reported, disposition: 'terminal' }, ...toRaw(body, maxBytes) };
 }
 
-/** Base64 takes a third more room than the bytes; what doesn't fit is cut, and the letter says so by its length. */
+/** Base64 takes a third more room than the bytes; what doesn't fit is cut, and the letter shows that by its length. */
 function toRaw(body: Uint8Array, maxBytes: number): { raw: string } {
   const room = Math.floor(((maxBytes - 64 * 1024) * 3) / 4);
   return { raw: Buffer.from(body.subarray(0, room)).toString('base64') };
@@ -134,12 +137,15 @@ function toUsage(startedAt: number, { requests, promptTokens, completionTokens }
   return requests === 0 ? { durationMs } : { durationMs, inputTokens: promptTokens, outputTokens: completionTokens };
 }
 
-/** To the microsecond: more digits say nothing and travel with every report. */
+/** To the microsecond: more digits mean nothing and travel with every report. */
 function elapsedMs(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 1_000) / 1_000;
 }
 
-/** Settles also some time after the claim was stopped: an executor that ignores its signal must not hold the slot for ever. */
+/**
+ * Also settles some time after the claim was stopped: an executor that ignores its signal must not hold the slot for
+ * ever.
+ */
 function unlessAbandoned<T>(work: Promise<T>, claim: Claim, afterMs: number): Promise<T | typeof ABANDONED> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject);

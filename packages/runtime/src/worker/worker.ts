@@ -41,29 +41,29 @@ export type WorkerOptions = {
   readonly slots: number;
   /** Assumed until the ledger names its own. Milliseconds, default 10 s. */
   readonly leaseMs?: number;
-  /** How long running steps may take once `drain` was called; the rest is handed back. Milliseconds. */
+  /** How long running steps may take after `drain` was called; the rest is handed back. Milliseconds. */
   readonly graceMs: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Default: trace context is passed on and nothing recorded. */
+  /** Default: passes trace context on and records nothing. */
   readonly tracer?: Tracer;
-  /** How long a stopped executor may take to notice. Milliseconds, default 5 s. */
+  /** How long a stopped executor may take to react. Milliseconds, default 5 s. */
   readonly abandonMs?: number;
-  /** Default: offline, the rules answer. */
+  /** Default: no model, the rules answer. */
   readonly model?: ModelProvider;
   /** Default: a new one. */
   readonly identity?: WorkerIdentity;
 };
 
-/** Without an answer for this long readiness says so. */
+/** After this long without an answer, readiness says so. */
 const SILENT_MS = 15_000;
-/** A step that takes longer says that it has started, and a `pure` one asks for its claim. */
+/** A step that takes longer announces its start, and a `pure` one asks for its claim. */
 const SLOW_MS = 50;
-/** A report the ledger has neither applied nor found stale by then is said again; from the third time on ever more rarely, so that no backlog feeds itself. */
+/** A report the ledger has neither applied nor found stale by then is repeated; from the third time on ever more rarely, so that no backlog feeds itself. */
 const REPEAT_AFTER_MS = 10_000;
-/** In one answer: a scheduler that is behind with thousands of reports must not get them all again at once. */
+/** Most reports repeated after one answer: a scheduler that is behind with thousands of them must not get them all again at once. */
 const MAX_REPEATS = 100;
-/** After the grace period: for handed-back steps to notice, and for their reports to be stored. */
+/** Time after the grace period for handed-back steps to react, and for their reports to be stored. */
 const HAND_BACK_MS = 2_000;
 const LAST_REPORTS_MS = 5_000;
 
@@ -75,8 +75,8 @@ export function startWorker(options: WorkerOptions): Worker {
 }
 
 /**
- * Takes doorbells, claims their attempts, runs them and reports how they ended (design/10 "Consuming"). A doorbell is not the right to work: only
- * the claim is, so a redelivery can never start a second run of the same attempt.
+ * Takes doorbells, claims their attempts, runs them and reports how they ended (design/10 "Consuming"). A doorbell is
+ * not the right to work; only the claim is, so a redelivery can never start a second run of the same attempt.
  */
 export class Worker {
   readonly identity: WorkerIdentity;
@@ -174,7 +174,10 @@ export class Worker {
     };
   }
 
-  /** Stops pulling, lets running steps finish within the grace period, hands the rest back with a stored report. Never throws. */
+  /**
+   * Stops pulling, lets running steps finish within the grace period, hands the rest back with a stored report. Never
+   * throws.
+   */
   drain(): Promise<void> {
     this.#draining ??= this.#drain();
     return this.#draining;
@@ -204,7 +207,7 @@ export class Worker {
     try {
       const run = this.#draining === undefined ? this.#early.begin(claim, message) : undefined;
       if (run !== undefined && (await this.#isFinishedEarly(claim, message, run))) return;
-      // Still asking is no silence: whoever froze with a doorbell in hand is another matter, and loses it soon.
+      // A worker that still asks is not silent. One that froze with a doorbell in hand is, and loses it soon.
       const outcome = await this.#desk.ask(claim.fence, () => message.working());
       if (outcome === 'unanswered' || outcome.answer !== 'granted') await callOff(claim, message, run);
       if (this.#isGranted(claim, message, outcome)) await this.#runAndReport(claim, message, run);
@@ -255,10 +258,10 @@ export class Worker {
 
   async #runAndReport(claim: Claim, message: PulledMessage, run?: EarlyRun): Promise<void> {
     if (this.#draining !== undefined) claim.stop('drain');
-    // Stopped before it ran: cancelled while its grant was on the way, or no longer to be started.
+    // Stopped before it ran: cancelled while its grant was on the way, or the worker drains.
     const early = claim.stopped === 'drain' ? ({ outcome: 'released', reason: 'drain' } as const) : undefined;
     const span = startStepSpan(this.#tracer, this.#options.role, claim);
-    // A run that began before the grant knows itself how it was stopped: by its own time-out, perhaps, which is a report.
+    // A run that began before the grant knows how it was stopped: by its own timeout, perhaps, which it reports.
     const result: StepResult =
       claim.stopped !== undefined && run === undefined
         ? { report: early, executor: 'none', durationMs: 0 }
@@ -327,7 +330,9 @@ export class Worker {
     if (reported) this.#book.remove(reported);
   }
 
-  /** The ledger does not answer: taking more doorbells would only hold them back from it. Heartbeats find out when it is back. */
+  /**
+   * The ledger does not answer: taking more doorbells would only withhold them. Heartbeats find out when it is back.
+   */
   #pause(): void {
     if (this.#paused || this.#draining !== undefined) return;
     this.#paused = true;
@@ -350,7 +355,7 @@ export class Worker {
     this.#pullAgain();
   }
 
-  /** Once neither the ledger's silence nor a dependency's outage speaks against it. */
+  /** Pulls again once neither the ledger's silence nor a dependency's outage speaks against it. */
   #pullAgain(): void {
     if (this.#paused || this.#breakers.room === 0 || this.#draining !== undefined) return;
     this.#loop.resume(this.#breakers.room);
