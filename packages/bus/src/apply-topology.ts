@@ -27,7 +27,7 @@ export type TopologyOptions = {
 export type AppliedTopology = {
   readonly created: readonly string[];
   readonly updated: readonly string[];
-  /** Part of their byte limits that the streams have: 1, or 1/2, 1/4 … where the server's storage allows no more. */
+  /** Share of their byte limits that the streams get: 1, or 1/2, 1/4 … if the server's storage allows no more. */
   readonly sizeFactor: number;
 };
 
@@ -35,18 +35,17 @@ const STREAM_NOT_FOUND = 10059;
 const CONSUMER_NOT_FOUND = 10014;
 /** "insufficient storage resources available": the sum of all `max_bytes` is reserved. */
 const STORAGE_EXCEEDED = [10047, 10023, 10002];
-/** What a cluster answers for that, and for other reasons: only its text tells which. */
+/** A cluster answers this for several reasons: only its text tells which. */
 const NO_SUITABLE_PEERS = 10005;
-/** Below this a stream could not hold a few submits; then the server is too small. */
+/** With less a stream could not hold even a few submits: the server is too small. */
 const SMALLEST_STREAM_BYTES = 16 * 1024 ** 2;
 
 /**
- * Makes streams and durables as the catalogue says; safe to repeat and to run twice at once. A difference that the server can't change
- * in place throws `CONFIGURATION` naming it, before anything is changed.
- *
- * Byte limits: the server reserves `max_bytes` of every stream against its own storage, so the table's sizes (32 GiB) don't fit a small disk.
- * They are halved together until they fit. No limit at all would let one stream fill the disk and stop the others. What one tenant may queue is halved with them: it stays
- * a part of its stream on any disk.
+ * Creates streams and durables as the catalogue defines them; safe to repeat and to run twice at once. Throws
+ * `CONFIGURATION` for a difference that the server can't change in place, before anything is changed. Byte limits: the
+ * server reserves `max_bytes` of every stream against its own storage, so the table's sizes (32 GiB) don't fit a small
+ * disk. They are halved together until they fit; without limits one stream could fill the disk and stop the others. A
+ * tenant's queue is halved with them, so that it stays a part of its stream on any disk.
  */
 export async function applyTopology(bus: Bus, options: TopologyOptions): Promise<AppliedTopology> {
   const topology = topologyFor(options.roles);
@@ -73,7 +72,7 @@ export async function applyTopology(bus: Bus, options: TopologyOptions): Promise
   return { created, updated, sizeFactor: Math.min(...sizes) };
 }
 
-/** Every difference between the broker and the catalogue, field by field. Empty: as it should be. */
+/** Every difference between the broker and the catalogue, field by field. Empty: no difference. */
 export async function diffTopology(bus: Bus, options: TopologyOptions): Promise<Difference[]> {
   const jsm = await jetstreamManager(bus.raw, { checkAPI: false, timeout: 10_000 });
   const { streams, consumers } = topologyFor(options.roles);
@@ -116,8 +115,10 @@ async function applyStream(
 }
 
 /**
- * Throws what the server says where the streams that are still missing don't fit together. Servers of a cluster tell each other every ten seconds what they have promised, so streams made
- * one after the other get more than there is, and no update of a stream is taken from then on, not even to a smaller one. A single stream of their size is refused at once.
+ * Throws what the server says if the streams that are still missing don't fit together. Servers of a cluster exchange
+ * their reservations only every ten seconds, so streams created one after the other get more than there is, and from
+ * then on no update of a stream is accepted, not even to a smaller one. A single stream of their total size is refused
+ * at once.
  */
 async function requireRoom(jsm: JetStreamManager, specs: readonly StreamSpec[], factor: number, replicas: number) {
   const found = await Promise.all(specs.map((spec) => findStream(jsm, spec.name)));
@@ -125,13 +126,15 @@ async function requireRoom(jsm: JetStreamManager, specs: readonly StreamSpec[], 
   if (bytes === 0) return;
   const room = { name: 'ROOM', subjects: ['room'], max_bytes: Math.floor(bytes), num_replicas: replicas };
   const remove = () => orMissing(jsm.streams.delete(room.name));
-  // One that is left of an attempt that was broken off may be of another size.
+  // A leftover of an interrupted attempt may have another size.
   await remove();
   await jsm.streams.add({ ...room, storage: 'file', retention: 'limits', discard: 'new' });
   await remove();
 }
 
-/** Makes one durable as the catalogue says, and touches nothing else: for a role that joins a platform at work. */
+/**
+ * Creates one durable as the catalogue defines it, and touches nothing else: for a role that joins a running platform.
+ */
 export async function applyDurable(bus: Bus, spec: ConsumerSpec): Promise<void> {
   await applyConsumer(await jetstreamManager(bus.raw, { checkAPI: false, timeout: 10_000 }), spec);
 }
@@ -178,7 +181,7 @@ function compareStream(what: string, spec: StreamSpec, info: StreamInfo): Differ
   return [...compareSettings(what, settings, info.config), ...(ours ? [] : [size])];
 }
 
-/** The table's size or a halving of it: both are in order. */
+/** The table's size or a halving of it: both are valid. */
 function isSizeOf(spec: StreamSpec, bytes: number): boolean {
   return bytes >= 1 && bytes <= spec.maxBytes && Number.isInteger(Math.log2(spec.maxBytes / bytes));
 }

@@ -13,12 +13,16 @@ export type BusStatus =
   | { readonly type: 'error'; readonly message: string };
 
 /**
- * One connection to the broker. It reconnects for ever; what waits for an answer across a disconnect (publisher, pull loop,
- * subscriptions) repairs itself on `reconnected`. `closed` settles only when the connection is over for good.
+ * One connection to the broker. It reconnects for ever; whatever waits for an answer across a disconnect (publisher,
+ * pull loop, subscriptions) repairs itself on `reconnected`. `closed` settles only when the connection is over for
+ * good.
  */
 export class Bus implements AsyncDisposable {
   readonly principal: Principal;
-  /** Settles when the connection is closed for good; with an error where nobody asked for it: the process should exit non-zero. */
+  /**
+   * Settles when the connection is closed for good; with an error if nobody asked for it: the process should exit
+   * non-zero.
+   */
   readonly closed: Promise<Error | undefined>;
   readonly #nc: NatsConnection;
   readonly #listeners = new Set<(status: BusStatus) => void>();
@@ -48,7 +52,7 @@ export class Bus implements AsyncDisposable {
     return this.#nc;
   }
 
-  /** Largest body with headers that the server takes; 1 MiB until the server said. */
+  /** Largest body with headers that the server accepts; 1 MiB until the server has said. */
   get maxPayload(): number {
     return this.#nc.info?.max_payload ?? 1024 * 1024;
   }
@@ -59,7 +63,7 @@ export class Bus implements AsyncDisposable {
     return this.connected ? problems : ['not connected to the broker', ...problems];
   }
 
-  /** Notes or clears a problem under a key, so that readiness can name it. */
+  /** Sets or clears a problem under a key, so that readiness can name it. */
   setProblem(key: string, problem: string | undefined): void {
     if (problem === undefined) this.#problems.delete(key);
     else this.#problems.set(key, problem);
@@ -78,7 +82,7 @@ export class Bus implements AsyncDisposable {
       try {
         listener(status);
       } catch {
-        // A listener's fault must not stop the others from repairing themselves.
+        // A fault of one listener must not stop the others from repairing themselves.
       }
     }
   }
@@ -88,7 +92,9 @@ export class Bus implements AsyncDisposable {
     return createInbox(inboxPrefix(this.principal));
   }
 
-  /** Core publish, fire and forget: nothing tells whether anybody got it. Throws `PAYLOAD_TOO_LARGE`, `BROKER_UNAVAILABLE`. */
+  /**
+   * Core publish, fire and forget: nobody learns whether it arrived. Throws `PAYLOAD_TOO_LARGE`, `BROKER_UNAVAILABLE`.
+   */
   publish(subject: string, body: Uint8Array, headers?: Readonly<Record<string, string>>): void {
     const encoded = headers === undefined ? undefined : encodeHeaders(headers);
     this.assertFits(body.length + (encoded?.bytes ?? 0));
@@ -105,8 +111,8 @@ export class Bus implements AsyncDisposable {
   }
 
   /**
-   * Runs `send` at the end of this turn of the event loop together with all other such work: what a turn sends leaves in one write, and a
-   * write costs more than building what is written. Before `flush` and `close` it runs at once.
+   * Runs `send` at the end of this turn of the event loop, together with all other such work: what a turn sends leaves
+   * in one write, and a write costs more than building what is written. `flush` and `close` run it at once.
    */
   soon(send: () => void): void {
     this.#soon.push(send);
@@ -154,7 +160,9 @@ export class Bus implements AsyncDisposable {
     await this.#nc.close();
   }
 
-  /** Ends a connection that is of no use any more: `closed` settles with the error, and the process exits. Never throws. */
+  /**
+   * Ends a connection that is of no use any more: `closed` settles with the error, and the process exits. Never throws.
+   */
   async fail(error: Error): Promise<void> {
     this.#failure ??= error;
     await this.#nc.close().catch(() => undefined);

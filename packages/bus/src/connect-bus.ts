@@ -15,16 +15,16 @@ export type ConnectBusOptions = {
   readonly name?: string;
   /** How long to wait for a first connection before `BROKER_UNAVAILABLE`. Milliseconds, default 30 s; `Infinity`: for ever. */
   readonly waitOnFirstConnectMs?: number;
-  /** Hears why there is no first connection yet, at each try. */
+  /** Called at each try with the reason why there is no first connection yet. */
   readonly onWait?: (problem: string) => void;
   readonly signal?: AbortSignal;
   readonly onStatus?: (status: BusStatus) => void;
 };
 
 const RECONNECT = { firstMs: 100, maxMs: 2_000 };
-/** A server that is stopped accepts connections and says nothing: give up on it soon, another try costs little. */
+/** A stopped server accepts connections and says nothing: give up on it soon, another try costs little. */
 const DIAL_TIMEOUT_MS = 5_000;
-/** Connections refused for their credentials, in a row, before the process is told to end (a rotated password needs a restart). */
+/** How many times in a row the credentials may be refused before the process is told to end (a rotated password needs a restart). */
 const MAX_AUTH_REFUSALS = 10;
 
 /**
@@ -75,7 +75,7 @@ function dial(options: ConnectBusOptions, counters: { attempts: number }): Promi
   });
 }
 
-/** Ends with the connection; every status becomes ours. */
+/** Ends with the connection; translates every status of the client library. */
 async function watch(bus: Bus, nc: NatsConnection, counters: { attempts: number }): Promise<void> {
   let refusals = 0;
   for await (const status of nc.status()) {
@@ -114,7 +114,7 @@ function serverList(servers: string | readonly string[]): string[] {
 }
 
 function isAuthRefusal(error: unknown): boolean {
-  // A timeout of the handshake has the same class; it passes.
+  // A handshake timeout has the same class, but it passes.
   return error instanceof errors.AuthorizationError && !/timeout/i.test(error.message);
 }
 

@@ -1,11 +1,11 @@
 import type { Bus } from './bus.ts';
 
-/** What the consumer's own state says about a loop that receives nothing. */
+/** What the consumer's state says about a loop that receives nothing. */
 export type ConsumerVerdict =
   | { readonly kind: 'fine' }
   /** Work is pending and nobody's pull waits, or ours is not served. */
   | { readonly kind: 'starved'; readonly problem: string; readonly again: boolean; readonly deaf: boolean }
-  /** Missing, or blocked by what others hold. */
+  /** Missing, or blocked by messages that others hold. */
   | { readonly kind: 'bad'; readonly problem: string }
   | { readonly kind: 'unknown' };
 
@@ -19,11 +19,14 @@ type ConsumerState = {
 
 const IDLE_CHECK_MS = 8_000;
 const RECHECK_MS = 3_000;
-/** Starved looks in a row, each after pulling anew: then it is this process that does not hear. Half a minute at most, as the broker answers each time. */
+/** This many starved looks in a row, each after pulling anew: then it is this process that does not hear. Half a minute at most, as the broker answers each time. */
 const DEAF_AFTER = 6;
 const INFO_TIMEOUT_MS = 3_000;
 
-/** Looks at `CONSUMER.INFO` when no message came for a while: silence alone doesn't tell an empty queue from a broken consumer. */
+/**
+ * Looks at `CONSUMER.INFO` when no message came for a while: silence alone doesn't distinguish an empty queue from a
+ * broken consumer.
+ */
 export class ConsumerWatch {
   readonly #bus: Bus;
   readonly #subject: string;
@@ -59,7 +62,7 @@ export class ConsumerWatch {
       const reply = await this.#bus.raw.request(this.#subject, '', { timeout: INFO_TIMEOUT_MS });
       state = reply.json<ConsumerState>();
     } catch {
-      // No answer is no verdict: heartbeats and statuses tell about the broker.
+      // No answer proves nothing: heartbeats and statuses report on the broker.
     } finally {
       this.#checking = false;
     }

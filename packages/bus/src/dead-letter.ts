@@ -18,9 +18,9 @@ export type DeadLetterOptions = {
   readonly consumer: Pick<ConsumerSpec, 'stream' | 'durable'>;
   /** `source` of the envelope: `/services/scheduler`. */
   readonly source: string;
-  /** Until the letter is stored before the message is handed back. Milliseconds, default 10 s. */
+  /** Time limit for storing the letter; after it the message is handed back. Milliseconds, default 10 s. */
   readonly timeoutMs?: number;
-  /** Told where the letter could not be stored, each time. */
+  /** Called each time a letter could not be stored. */
   readonly onProblem?: (problem: string) => void;
   /** Fault hook for tests: the letter is stored, the message not yet ended. */
   readonly onStored?: () => void;
@@ -28,14 +28,14 @@ export type DeadLetterOptions = {
 
 const INFO_TIMEOUT_MS = 3_000;
 const AGAIN_MS = 10_000;
-/** The message's own headers on the way, and rounding. */
+/** Allows for the message's own headers, and rounding. */
 const SLACK_BYTES = 4 * 1024;
 const MAX_DETAILS = 3_500;
 
 /**
- * Puts a message that nobody can read aside with its bytes and headers, then ends it. Where the letter can't be stored, the message stays in
- * its stream and comes again (nak, delayed): it is never in neither place. Repeats are one letter, by its message id. Resolves to whether
- * the letter was stored; never throws.
+ * Moves a message that nobody can read to the dead letters, with its bytes and headers, then ends it. If the letter
+ * can't be stored, the message stays in its stream and comes again (nak, delayed): it is never in neither place.
+ * Repetitions are one letter, by its message id. Resolves to whether the letter was stored; never throws.
  */
 export async function deadLetter(options: DeadLetterOptions, message: PulledMessage, error: unknown): Promise<boolean> {
   const { publisher, consumer } = options;
@@ -78,16 +78,19 @@ function encodeLetter(
       ...{ consumer: consumer.durable, subject: message.subject, deliveries: message.deliveries, failedAt: now },
       ...{ headers, body, error: toReason(error, notes) },
     });
-  // JetStream takes 64 KiB of them at most.
+  // JetStream accepts 64 KiB of them at most.
   const headers = message.headers.toRecord();
   const bytes = message.data.length;
   const room = Math.floor(((bus.maxPayload - SLACK_BYTES - encode('', { bodyCutFromBytes: bytes }).length) * 3) / 4);
-  // Base64 makes a third more of the bytes: what nearly fills the broker's limit can't be kept whole.
+  // Base64 adds a third to the bytes: what nearly fills the broker's limit can't be kept whole.
   const kept = Buffer.from(message.data.subarray(0, Math.max(0, room))).toString('base64');
   return encode(kept, bytes > room ? { bodyCutFromBytes: bytes } : {});
 }
 
-/** A reason is short: what failed may have echoed all it was given, and a letter that is too large could never be stored. */
+/**
+ * A reason is kept short: the error may have echoed its whole input, and a letter that is too large could never be
+ * stored.
+ */
 function toReason(error: AppError, notes: Record<string, unknown>): ErrorBody {
   const body = error.toBody();
   const details = JSON.stringify(body.details ?? {}).length > MAX_DETAILS ? undefined : body.details;
@@ -96,7 +99,7 @@ function toReason(error: AppError, notes: Record<string, unknown>): ErrorBody {
   return Object.keys(all).length === 0 ? rest : { ...rest, details: all };
 }
 
-/** With the sequence it names a message also after the stream was deleted and made anew. */
+/** With the sequence it identifies a message even after the stream was deleted and created anew. */
 async function getStreamCreated(bus: Bus, stream: string): Promise<string> {
   const reply = await bus.raw.request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: INFO_TIMEOUT_MS });
   const { created } = reply.json<{ created?: string }>();

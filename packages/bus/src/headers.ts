@@ -2,7 +2,7 @@ import { AppError } from '@cleanslate/contracts';
 import type { Msg, MsgHdrs } from '@nats-io/nats-core';
 import type { MsgImpl } from '@nats-io/nats-core/internal';
 
-/** Headers of a received message; names are matched exactly, as NATS does. */
+/** Headers of a received message; names are matched exactly, as in NATS. */
 export type ReceivedHeaders = {
   /** First value, or `''`. */
   get(name: string): string;
@@ -12,7 +12,10 @@ export type ReceivedHeaders = {
 /** A name may have several values: each becomes a line. */
 export type OutgoingHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** All that the client asks of headers it sends: it would otherwise build them anew for every send of the same message. */
+/**
+ * Everything the client asks of headers it sends: it would otherwise build them anew for every send of the same
+ * message.
+ */
 class EncodedHeaders {
   readonly #bytes: Uint8Array;
 
@@ -29,8 +32,8 @@ const NAME = /^[!#-9;-~]+$/;
 const LINE_BREAK = /[\r\n\0]/;
 
 /**
- * Header block of an outgoing message, with its length; `messageId` becomes its `Nats-Msg-Id`. Throws `INVALID_INPUT` where a value would break the
- * protocol.
+ * Header block of an outgoing message, with its length; `messageId` becomes its `Nats-Msg-Id`. Throws `INVALID_INPUT`
+ * if a value would break the protocol.
  */
 export function encodeHeaders(
   headers: OutgoingHeaders,
@@ -56,7 +59,7 @@ export function toReceivedHeaders(message: Msg): ReceivedHeaders {
   return new MessageHeaders(message);
 }
 
-/** The client makes a map of lists of all headers before it gives the first; here one is looked for in the text. */
+/** The client builds a map of lists of all headers before it returns the first; this searches the text for one. */
 class MessageHeaders implements ReceivedHeaders {
   readonly #message: Msg;
   #text: string | undefined;
@@ -81,7 +84,7 @@ class MessageHeaders implements ReceivedHeaders {
   }
 }
 
-/** The client keeps a message as it came: `hdr` bytes of headers (-1: none), then the body. */
+/** The client keeps a message as it arrived: `hdr` bytes of headers (-1: none), then the body. */
 function readBlock(message: Msg): string {
   const { _rdata: bytes, _msg } = message as MsgImpl;
   return _msg.hdr > 0 ? Buffer.from(bytes.buffer, bytes.byteOffset, _msg.hdr).toString() : '';

@@ -3,7 +3,7 @@ import type { Bus } from './bus.ts';
 import { request } from './request.ts';
 import { compareSettings, streamSettings } from './topology.ts';
 
-/** With another value the broker drops stored work, or keeps what was done with, and tells nobody. */
+/** With another value the broker drops stored work, or keeps what is finished, without telling anybody. */
 const LOSSY = new Set(['retention', 'discard', 'max_msgs', 'max_age']);
 const NO_STREAM = 10059;
 const TIMEOUT_MS = 3_000;
@@ -14,8 +14,9 @@ type Info = {
 };
 
 /**
- * Throws `CONFIGURATION` where a stream would lose work silently: one that existed before, or was changed by hand. A stream that is missing loses
- * nothing, and is waited for. Throws `BROKER_UNAVAILABLE`, `REQUEST_TIMEOUT` where the broker can't say.
+ * Throws `CONFIGURATION` if a stream would lose work silently: one that existed before, or was changed by hand. A
+ * missing stream loses nothing, and is waited for. Throws `BROKER_UNAVAILABLE`, `REQUEST_TIMEOUT` if the broker can't
+ * say.
  */
 export async function refuseLossyStreams(bus: Bus): Promise<void> {
   const faults = (await Promise.all(STREAMS.map((spec) => findFaults(bus, spec)))).flat();

@@ -6,14 +6,15 @@ export type NatsServerConfigOptions = {
 };
 
 /**
- * Who freezes keeps its connection, and with it its share of every question that goes to one of several replicas (a claim): the server lets go of it after three
- * pings, in about 15 s. By default that takes six minutes.
+ * A frozen process keeps its connection, and with it its share of every request that goes to one of several replicas (a
+ * claim): the server drops it after three pings, in about 15 s. By default that takes six minutes.
  */
 const PINGS = 'ping_interval: "5s"\nping_max: 2\n';
 
 /**
- * What every nats-server is configured with: how soon it lets go of the silent, and the `authorization` block, one user per principal with the permissions of the
- * catalogue. A connection without credentials is refused. Throws `CONFIGURATION` for a password the format can't hold and for a name given twice.
+ * The configuration of every nats-server: how soon it drops a silent connection, and the `authorization` block, one
+ * user per principal with the permissions of the catalogue. A connection without credentials is refused. Throws
+ * `CONFIGURATION` for a password the format can't hold and for a name given twice.
  */
 export function toNatsServerConfig({ principals, roles }: NatsServerConfigOptions): string {
   const seen = new Set<string>();
@@ -55,7 +56,7 @@ function quotePassword(name: string, password: string): string {
   return quote(password);
 }
 
-/** In double quotes the parser expands no variables; backslash and quote are escaped. */
+/** The parser expands no variables in double quotes; backslash and quote are escaped. */
 function quote(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }

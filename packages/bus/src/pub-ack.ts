@@ -1,7 +1,10 @@
 import { AppError } from '@cleanslate/contracts';
 import type { Msg } from '@nats-io/nats-core';
 
-/** The broker stored the message (or had it already, by its message id). `duplicate` is no proof that work will happen. */
+/**
+ * The broker stored the message (or had it already, by its message id). `duplicate` does not prove that work will
+ * happen.
+ */
 export type PubAck = { readonly seq: number; readonly duplicate: boolean };
 
 /** `retry`: the same bytes may succeed later. */
@@ -14,10 +17,10 @@ export type PubAnswer =
 type AckBody = { stream?: string; seq?: number; duplicate?: boolean; error?: ApiFault };
 type ApiFault = { code?: number; err_code?: number; description?: string };
 
-/** What nearly every answer is: read without an object made of it. */
+/** What nearly every answer looks like: read without building an object. */
 const PLAIN = /^\{"stream":"[^"\\]+", ?"seq":(\d{1,15})\}$/;
 
-/** Reads what a stream answered to a publish; anything that isn't an answer counts as transient. */
+/** Reads a stream's answer to a publish; anything that isn't an answer counts as transient. */
 export function parsePubAnswer(message: Msg): PubAnswer {
   if (message.data.length === 0) {
     return {

@@ -10,10 +10,10 @@ export type Publication = {
   readonly stream: string;
   readonly subject: string;
   readonly body: Uint8Array;
-  /** `Nats-Msg-Id`: names one saying of one thing, so that repeats of a publish dedupe. */
+  /** `Nats-Msg-Id`: names one statement, so that repeated publishes of it are deduplicated. */
   readonly messageId: string;
   readonly headers?: OutgoingHeaders;
-  /** Ask the broker to refuse unless `stream` is what listens on the subject. Default false. */
+  /** Ask the broker to refuse unless `stream` is the one that captures the subject. Default false. */
   readonly expectStream?: boolean;
 };
 
@@ -26,7 +26,7 @@ export type PublishOptions = {
 export type PublisherOptions = {
   /** Unacknowledged messages per stream. Default 100. */
   readonly window?: number;
-  /** Without an answer for this long a message is sent again. Milliseconds, default 5 s. */
+  /** After this long without an answer a message is sent again. Milliseconds, default 5 s. */
   readonly ackTimeoutMs?: number;
   readonly onRetry?: (stream: string, reason: string) => void;
 };
@@ -39,12 +39,13 @@ export type PublisherStats = {
 
 const SWEEP_MS = 100;
 const NO_HEADERS: OutgoingHeaders = {};
-/** Here a full queue is the tenant's answer; everywhere else it is a reason to wait. */
+/** Here a full queue is the answer to its tenant; everywhere else it is a reason to wait. */
 const ANSWERS_FULL = 'INTAKE';
 
 /**
- * Publishes into streams with every PubAck awaited. All PubAcks come back on one wildcard inbox with a callback, which costs a fifth of a
- * promise per request (design/70). Order within a stream is kept but for messages that had to be sent again.
+ * Publishes into streams and awaits every PubAck. All PubAcks arrive on one wildcard inbox with a callback, which costs
+ * a fifth of a promise per request (design/70). Order within a stream is kept, except for messages that had to be sent
+ * again.
  */
 export class Publisher implements AsyncDisposable {
   readonly #bus: Bus;
@@ -62,7 +63,7 @@ export class Publisher implements AsyncDisposable {
   #published = 0;
   #retried = 0;
   #sweeper: NodeJS.Timeout | undefined;
-  /** Queues are searched for overdue messages only once a caller gave one a time. */
+  /** Queues are searched for overdue messages only once a caller has set a time limit. */
   #hasDeadlines = false;
   #closed = false;
 
@@ -86,16 +87,17 @@ export class Publisher implements AsyncDisposable {
   }
 
   /**
-   * Resolves once the message is stored. Transient faults (no responders, no leader, timeout, disconnect, stream full) are retried with
-   * back-off until the signal or the time given ends it with `BROKER_UNAVAILABLE`: the message may then be stored or not. Throws
-   * `PAYLOAD_TOO_LARGE`, `UNAUTHORIZED`, `TENANT_QUEUE_FULL` (INTAKE only) without retrying.
+   * Resolves once the message is stored. Transient faults (no responders, no leader, timeout, disconnect, stream full)
+   * are retried with back-off until the signal or the time limit ends it with `BROKER_UNAVAILABLE`: the message may
+   * then be stored or not. Throws `PAYLOAD_TOO_LARGE`, `UNAUTHORIZED`, `TENANT_QUEUE_FULL` (INTAKE only) without
+   * retrying.
    */
   publish(publication: Publication, options: PublishOptions = {}): Promise<PubAck> {
-    // What the executor of a promise throws rejects it.
+    // What a promise's executor throws rejects the promise.
     return new Promise((resolve, reject) => this.#accept(publication, options, resolve, reject));
   }
 
-  /** All or the first error; what was sent by then stays sent. */
+  /** All of them, or the first error; what was sent by then stays sent. */
   publishAll(publications: readonly Publication[], options: PublishOptions = {}): Promise<PubAck[]> {
     return Promise.all(publications.map((publication) => this.publish(publication, options)));
   }
@@ -144,7 +146,10 @@ export class Publisher implements AsyncDisposable {
     this.#loop(stream).push(sending);
   }
 
-  /** What an abort of the signal ends. It has one listener here, however many messages wait: one each costs more than to send them. */
+  /**
+   * What an abort of the signal ends. The signal has one listener here, however many messages wait: one each would cost
+   * more than sending them.
+   */
   #waitingOn(signal: AbortSignal): Set<Sending> {
     let waiting = this.#abortable.get(signal);
     if (waiting === undefined) {
@@ -226,7 +231,7 @@ export class Publisher implements AsyncDisposable {
     this.#loop(sending.stream).failed(sending, reason);
   }
 
-  /** Rejects one that waits or is in flight; a queued one is skipped when its turn comes. */
+  /** Rejects a message that waits or is in flight; a queued one is skipped when its turn comes. */
   #giveUp(sending: Sending, why: string): void {
     if (sending.settled) return;
     sending.settled = true;
@@ -255,7 +260,8 @@ export class Publisher implements AsyncDisposable {
     const now = performance.now();
     for (const [token, sending] of this.#inFlight) {
       if (sending.deadlineAt <= now) this.#giveUp(sending, 'gave up');
-      // Sent in order, so the rest is younger. While disconnected nothing can answer, and `reconnected` sends all again.
+      // Sent in order, so the rest is younger. While disconnected nothing can answer, and `reconnected` sends all
+      // again.
       if (now - sending.sentAt < this.#ackTimeoutMs || !this.#bus.connected) continue;
       this.#inFlight.delete(token);
       if (sending.settled) this.#loop(sending.stream).dropped();

@@ -9,11 +9,11 @@ import type { BusSubscription } from './subscription.ts';
 
 export type PullLoopOptions = {
   readonly stream: string;
-  /** Must exist: `applyTopology` makes it. Where it doesn't, the loop keeps asking and is not ready. */
+  /** Must exist: `applyTopology` creates it. If it doesn't, the loop keeps asking and is not ready. */
   readonly durable: string;
-  /** Messages in hand at once. */
+  /** Most messages in hand at once. */
   readonly slots: number;
-  /** Called synchronously; must not throw (what it throws goes to `onProblem`, the message is handed back). */
+  /** Called synchronously; must not throw (what it throws goes to `onProblem`, and the message is handed back). */
   readonly onMessage: (message: PulledMessage) => void;
   /** `settle`: ack, nak or term frees the slot. `release`: only `message.release()` does. Default `settle`. */
   readonly freeOn?: 'settle' | 'release';
@@ -21,7 +21,7 @@ export type PullLoopOptions = {
   readonly expiresMs?: number;
   /** Sign of life from the server while a pull waits. Milliseconds, default 5 s; at most half of `expiresMs`. */
   readonly heartbeatMs?: number;
-  /** Pause between two looks at the consumer while no message comes. Milliseconds, default 3 s. */
+  /** Pause between two looks at the consumer while no message arrives. Milliseconds, default 3 s. */
   readonly recheckMs?: number;
   readonly onProblem?: (problem: string) => void;
 };
@@ -37,8 +37,9 @@ const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 const TICK_MS = 500;
 
 /**
- * Takes messages from a durable with as many requested as there are free slots, never more: a message that waits in the client has its
- * ack clock running. Pulls that got lost (reconnect, deleted consumer, missed heartbeats) are asked for again, for ever.
+ * Takes messages from a durable and requests exactly as many as there are free slots: a message that waits in the
+ * client has its ack clock running. Lost pulls (reconnect, deleted consumer, missed heartbeats) are asked for again,
+ * for ever.
  */
 export class PullLoop {
   readonly #bus: Bus;
@@ -46,7 +47,7 @@ export class PullLoop {
   readonly #expiresMs: number;
   readonly #heartbeatMs: number;
   readonly #watch: ConsumerWatch;
-  /** Pull requests that may wait at the server: token → messages asked for. */
+  /** Pull requests that may be waiting at the server: token → messages asked for. */
   readonly #pulls = new Map<string, { readonly batch: number; readonly at: number }>();
   #inbox = '';
   #subscription: BusSubscription | undefined;
@@ -56,10 +57,13 @@ export class PullLoop {
   #failures = 0;
   #state: PullHealth['state'] = 'stopped';
   #problem: string | undefined;
-  /** Set by a look at the consumer, cleared by the next good one or a message: heartbeats come even while no message does. */
+  /**
+   * Set by a look at the consumer, cleared by the next good one or a message: heartbeats arrive even while no message
+   * does.
+   */
   #blocked: string | undefined;
   #pullScheduled = false;
-  /** Messages in hand at once, for now. */
+  /** Most messages in hand at once, for now. */
   #limit: number;
   #resumeAt = 0;
   #lastSign = 0;
@@ -113,7 +117,7 @@ export class PullLoop {
     void this.#dropSubscription();
   }
 
-  /** Takes at most `more` messages beside those in hand at once, until the next pause. Default: as many as there are slots. */
+  /** Takes at most `more` messages besides those in hand, until the next pause. Default: as many as there are slots. */
   resume(more = this.#options.slots): void {
     if (this.#state !== 'paused') return;
     this.#limit = Math.min(this.#options.slots, this.#inHand + more);
@@ -136,7 +140,7 @@ export class PullLoop {
     return `$JS.API.CONSUMER.MSG.NEXT.${this.#options.stream}.${this.#options.durable}`;
   }
 
-  /** A new inbox: nothing asked for before counts any longer; what still comes on the old one is handed back. */
+  /** A new inbox: earlier requests no longer count; what still arrives on the old one is handed back. */
   #rebuild(): void {
     if (this.#state === 'paused' || this.#state === 'draining' || this.#state === 'stopped') return;
     void this.#dropSubscription();
@@ -157,7 +161,7 @@ export class PullLoop {
   }
 
   #receive(inbox: string, message: Msg): void {
-    // Only the server writes to the inbox itself: a stored message may carry a status line that somebody made up.
+    // Only the server writes to the inbox itself: a stored message may carry a forged status line.
     const status = message.subject.startsWith(`${inbox}.`) ? parsePullStatus(message) : undefined;
     if (inbox !== this.#inbox) {
       if (status === undefined) this.#handBack(message);
@@ -248,7 +252,7 @@ export class PullLoop {
     if (blockedMs > TICK_MS) this.#lastSign += blockedMs;
     for (const [token, pull] of this.#pulls) if (now - pull.at > this.#expiresMs + 10_000) this.#pulls.delete(token);
     if (!this.#bus.connected || this.#inbox === '') {
-      // Lost its timer to a pause, a disconnect or an early answer: nothing else would ask again.
+      // Its timer may be lost to a pause, a disconnect or an early answer: nothing else would ask again.
       if (this.#bus.connected && now > this.#resumeAt + TICK_MS) this.#rebuild();
       return;
     }
@@ -262,7 +266,7 @@ export class PullLoop {
     if (this.#watch.due(this.#requested > 0)) void this.#check();
   }
 
-  /** Asks the server how the consumer is: the answer is what readiness and rebuilding rest on while no messages come. */
+  /** Asks the server about the consumer: readiness and rebuilding rest on the answer while no messages arrive. */
   async #check(): Promise<void> {
     const verdict = await this.#watch.check();
     if (this.#inbox === '') return;
@@ -275,7 +279,9 @@ export class PullLoop {
       verdict.kind === 'bad' || (verdict.kind === 'starved' && verdict.again) ? verdict.problem : undefined;
   }
 
-  /** The broker answers, work is there, and pulling anew did not help: another process may hear what this one does not. */
+  /**
+   * The broker answers, work is there, and pulling anew did not help: another process may hear what this one does not.
+   */
   #giveUp(problem: string): void {
     const text = `${this.#options.stream}/${this.#options.durable}: ${problem} did not help, this process is deaf`;
     this.#options.onProblem?.(text);
@@ -304,7 +310,7 @@ export class PullLoop {
     setTimeout(() => (this.#inbox === '' ? this.#rebuild() : this.#pull()), pauseMs + 1).unref();
   }
 
-  /** Whatever the server still holds of our pulls must not add to what is asked for next: the inbox is given up. */
+  /** Whatever the server still holds of our pulls must not add to what is asked for next: the inbox is abandoned. */
   #void(problem: string): void {
     if (this.#inbox === '') return;
     void this.#dropSubscription();

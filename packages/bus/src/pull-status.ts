@@ -1,11 +1,11 @@
 import type { Msg } from '@nats-io/nats-core';
 
-/** What a message without body on a pull inbox says about the pull requests that wait at the server. */
+/** What a message without a body on a pull inbox says about the pull requests that wait at the server. */
 export type PullStatus =
   | { readonly kind: 'heartbeat' }
   /** One request is over; `left` of its messages were not delivered (undefined: the server didn't say). */
   | { readonly kind: 'ended'; readonly left: number | undefined }
-  /** One request was not taken: too many wait, or a limit of the consumer. */
+  /** One request was refused: too many wait, or a limit of the consumer is reached. */
   | { readonly kind: 'refused'; readonly problem: string }
   /** All requests are gone: consumer or stream deleted, leader moved, server going down, nobody there. */
   | { readonly kind: 'void'; readonly problem: string };

@@ -23,7 +23,7 @@ export async function purgeTenant(bus: Bus, tenantId: string): Promise<number> {
   return purged;
 }
 
-/** Deletes the durable of a role that is no more; nothing happens where there is none. */
+/** Deletes the durable of a removed role; does nothing if there is none. */
 export async function deleteDurable(bus: Bus, stream: StreamName, durable: string): Promise<void> {
   const jsm = await jetstreamManager(bus.raw, { checkAPI: false, timeout: 10_000 });
   for await (const { name } of jsm.consumers.list(stream)) {

@@ -23,8 +23,9 @@ export type RequestOptions = {
 };
 
 /**
- * One question, one answer. Throws `REQUEST_TIMEOUT` (the other side may have acted), `BROKER_UNAVAILABLE` (nobody serves the subject, or
- * no connection: nothing happened), `UNAUTHORIZED`, `PAYLOAD_TOO_LARGE`, or the error the handler answered.
+ * One request, one answer. Throws `REQUEST_TIMEOUT` (the other side may have acted), `BROKER_UNAVAILABLE` (nobody
+ * serves the subject, or no connection: nothing happened), `UNAUTHORIZED`, `PAYLOAD_TOO_LARGE`, or the error the
+ * handler answered.
  */
 export async function request(
   bus: Bus,
@@ -49,8 +50,8 @@ export async function request(
 }
 
 /**
- * Asks every one who listens and collects what arrives within `timeoutMs`, or until `max` answers came. Nobody there: an empty list.
- * Throws `BROKER_UNAVAILABLE` without a connection.
+ * Asks everyone who listens and collects what arrives within `timeoutMs`, or until `max` answers have come. Nobody
+ * there: an empty list. Throws `BROKER_UNAVAILABLE` without a connection.
  */
 export async function requestMany(
   bus: Bus,

@@ -10,13 +10,13 @@ export type Sending = {
   readonly body: Uint8Array;
   readonly headers: MsgHdrs;
   readonly deadlineAt: number;
-  /** All that wait with the same abort signal, this one among them until it is settled. */
+  /** All that wait with the same abort signal; this one is among them until it is settled. */
   readonly waitsWith: Set<Sending> | undefined;
   readonly resolve: (ack: PubAck) => void;
   readonly reject: (error: Error) => void;
   sentAt: number;
   tries: number;
-  /** Set once resolved or rejected: a late answer finds it gone. */
+  /** Set once resolved or rejected: a late answer has no effect. */
   settled: boolean;
 };
 
@@ -24,8 +24,9 @@ const BACKOFF = { firstMs: 50, maxMs: 5_000 };
 const COMPACT_AT = 1_024;
 
 /**
- * The queue of one stream: first in, first out, at most `window` unacknowledged. After a failure it pauses, then probes with one message
- * at a time, so that a full or leaderless stream is not hammered; other streams have their own loop and don't notice.
+ * The queue of one stream: first in, first out, at most `window` unacknowledged. After a failure it pauses, then probes
+ * with one message at a time, so that a full or leaderless stream is not hammered; other streams have their own loop
+ * and don't notice.
  */
 export class SendLoop {
   readonly #window: number;
@@ -33,9 +34,9 @@ export class SendLoop {
   readonly #soon: (work: () => void) => void;
   readonly #queue: Sending[] = [];
   #head = 0;
-  /** Failed ones, by ordinal: they go first, in their original order. */
+  /** Failed messages, by ordinal: they go first, in their original order. */
   #again: Sending[] = [];
-  /** Why the stream took nothing last; the reason of those that wait behind it, too. */
+  /** Why the stream last refused a message; also the reason of those that wait behind it. */
   lastFault = 'not answered';
   #inFlight = 0;
   #pumpWaits = false;
@@ -93,7 +94,7 @@ export class SendLoop {
     this.#inFlight--;
     this.#requeue(sending);
     const now = performance.now();
-    // A window fails as one: only the first of it lengthens the pause.
+    // A window fails as one: only its first message lengthens the pause.
     if (now >= this.#pausedUntil) {
       this.#failures++;
       this.#pausedUntil = now + backoffMs(this.#failures, BACKOFF);
@@ -101,7 +102,10 @@ export class SendLoop {
     this.#wake(this.#pausedUntil - now);
   }
 
-  /** After a reconnect: what was in flight is unknown and goes again at once; the message id dedupes it. */
+  /**
+   * After a reconnect: the fate of what was in flight is unknown, so it goes again at once; the message id deduplicates
+   * it.
+   */
   resend(sendings: readonly Sending[]): void {
     for (const sending of sendings) {
       this.#inFlight--;
@@ -121,7 +125,7 @@ export class SendLoop {
     }
   }
 
-  /** Lets go of what was given up: a stream that takes nothing has no turns in which it would fall out by itself. */
+  /** Drops what was given up on: a stream that accepts nothing has no turns in which it would fall out by itself. */
   forgetSettled(): void {
     this.#again = this.#again.filter((sending) => !sending.settled);
     const queued = this.#queue.slice(this.#head).filter((sending) => !sending.settled);

@@ -19,11 +19,11 @@ import { ERROR_HEADERS } from './request.ts';
 export type ServedRequest = { readonly subject: string; readonly body: Uint8Array; readonly headers: ReceivedHeaders };
 
 export type ServeOptions = {
-  /** Handlers running at once. Default 64. */
+  /** Most handlers running at once. Default 64. */
   readonly concurrency?: number;
-  /** Requests waiting for a handler; beyond it they are answered `RATE_LIMITED` at once. Default 1,000. */
+  /** Most requests waiting for a handler; further ones are answered `RATE_LIMITED` at once. Default 1,000. */
   readonly maxWaiting?: number;
-  /** Told every error that was answered. */
+  /** Called for every error that was answered. */
   readonly onError?: (error: AppError, subject: string) => void;
 };
 
@@ -33,8 +33,8 @@ export type Served = {
 };
 
 /**
- * Answers requests on a subject, shared by all members of the queue group. What the handler throws is answered as an error and never
- * reaches the connection.
+ * Answers requests on a subject, shared by all members of the queue group. What the handler throws is answered as an
+ * error and never reaches the connection.
  */
 export function serve(
   bus: Bus,
@@ -85,7 +85,7 @@ export function serve(
   function reply(message: Msg, body: Uint8Array): void {
     if (!message.reply) return;
     bus.assertFits(body.length);
-    // With all else that this turn sends: many answers become ready by one commit.
+    // Sent with everything else of this turn: one commit makes many answers ready.
     bus.soon(() => message.respond(body));
   }
 
@@ -96,13 +96,13 @@ export function serve(
       const { headers } = encodeHeaders({ [ERROR_HEADERS.code]: '500', [ERROR_HEADERS.text]: text });
       if (message.reply) message.respond(new TextEncoder().encode(JSON.stringify(error.toBody())), { headers });
     } catch {
-      // The connection is gone, or the observer failed; who asked will see a timeout.
+      // The connection is gone, or the observer failed; the requester will see a timeout.
     }
   }
 }
 
 export type EndpointCall<E extends Endpoint> = {
-  /** From the subject, which the asker's credential fences; equal to the envelope's. */
+  /** From the subject, which the requester's credential restricts; equal to the envelope's. */
   readonly tenantId: string;
   readonly data: RequestOf<E>;
   readonly envelope: Envelope<DataOf<E['request']>>;

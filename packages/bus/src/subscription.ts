@@ -19,8 +19,9 @@ export type BusSubscription = {
 const RETRY = { firstMs: 1_000, maxMs: 10_000 };
 
 /**
- * The client closes a subscription that the server refuses and never asks again. This one asks again, since permissions may be
- * reloaded, and tells `problems()` meanwhile. A handler's exception must not reach the client: it would end its read loop.
+ * The client closes a subscription that the server refuses and never asks again. This one asks again, since permissions
+ * may be reloaded, and meanwhile reports to `problems()`. A handler's exception must not reach the client: it would end
+ * its read loop.
  */
 export class ResilientSubscription implements BusSubscription {
   readonly subject: string;

@@ -6,7 +6,7 @@ import { applyTopology, type Bus, type ConnectBusOptions, connectBus, toNatsServ
 
 export { until } from './until.ts';
 
-/** What starts a real server: `startNatsServer` of infra, which lies in a higher layer and so is given by the test. */
+/** Starts a real server: `startNatsServer` of infra, which is in a higher layer and so is passed in by the test. */
 export type Launcher<S extends LaunchedServer> = (options: {
   readonly dir: string;
   readonly config: string;

@@ -11,7 +11,7 @@ export function lintTopology({ streams, consumers }: Topology): string[] {
   ];
 }
 
-/** A stream that stores replies or API traffic loops or answers in the server's place. */
+/** A stream that stores replies or API traffic loops, or answers in the server's place. */
 function lintReserved({ name, subjects }: StreamSpec): string[] {
   return subjects.flatMap((subject) => {
     const [first = ''] = subject.split('.');

@@ -17,7 +17,10 @@ export type Setting = {
 
 export type Topology = { readonly streams: readonly StreamSpec[]; readonly consumers: readonly ConsumerSpec[] };
 
-/** Pull requests that may wait at one durable: every slot of every replica may be one in the worst case (the default is 512). */
+/**
+ * Most pull requests that may wait at one durable: in the worst case one for every slot of every replica (the default
+ * is 512).
+ */
 const MAX_WAITING = 4_096;
 const NANOS = 1_000_000;
 
@@ -25,7 +28,10 @@ export function topologyFor(roles: readonly string[]): Topology {
   return { streams: STREAMS, consumers: consumersFor(roles) };
 }
 
-/** `max_bytes` is not among them: see `applyTopology`. `size` is the part of the table's bytes that the stream has; a subject's part shrinks with it. */
+/**
+ * `max_bytes` is not among them: see `applyTopology`. `size` is the share of the table's bytes that the stream has; a
+ * subject's part shrinks with it.
+ */
 export function streamSettings(spec: StreamSpec, size: number): readonly Setting[] {
   const perSubject = Math.max(1, Math.floor(spec.maxMessagesPerSubject * size));
   return [
@@ -55,14 +61,14 @@ export function consumerSettings(spec: ConsumerSpec): readonly Setting[] {
     { field: 'deliver_policy', value: DeliverPolicy.All, fixed: true },
     { field: 'replay_policy', value: ReplayPolicy.Instant, fixed: true },
     { field: 'ack_wait', value: spec.ackWaitMs * NANOS },
-    // The ledger counts attempts; a limit here would strand messages that nobody is told of.
+    // The ledger counts attempts; a limit here would strand messages without telling anybody.
     { field: 'max_deliver', value: -1 },
     { field: 'max_ack_pending', value: MAX_ACK_PENDING },
     { field: 'max_waiting', value: MAX_WAITING, fixed: true },
   ];
 }
 
-/** What the server leaves out of a configuration when it has its zero or default value. */
+/** Fields that the server leaves out of a configuration if they have their zero or default value. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { discard_new_per_subject: false, description: '', max_age: 0 };
 
 export type Difference = {
@@ -70,9 +76,9 @@ export type Difference = {
   readonly what: string;
   readonly field: string;
   readonly expected: unknown;
-  /** Undefined where the stream or durable is missing altogether. */
+  /** Undefined if the stream or durable is missing altogether. */
   readonly found: unknown;
-  /** False: only deleting and making it anew can repair it, which is left to a person. */
+  /** False: only deleting and recreating it can repair it, which is left to a person. */
   readonly repairable: boolean;
 };
 

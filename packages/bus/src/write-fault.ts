@@ -3,7 +3,7 @@ import type { Bus } from './bus.ts';
 import { request } from './request.ts';
 
 const TIMEOUT_MS = 3_000;
-/** `JSStreamNotFoundErr`: what is missing is for the topology to say. */
+/** `JSStreamNotFoundErr`: reporting what is missing is the topology's job. */
 const NO_STREAM = 10059;
 /** No subject of the catalogue has this form, so no message can be under it. */
 const NOBODYS_SUBJECT = 'slate.doctor.probe';

@@ -1,4 +1,4 @@
-/** What is set for one scope. Null: no limit of that kind. */
+/** The limits set for one scope. Null: no limit of that kind. */
 export type CallLimit = {
   /** Null: all tenants together. */
   readonly tenantId: string | null;
@@ -10,7 +10,7 @@ export type CallLimit = {
   readonly costPerDay: number | null;
 };
 
-/** What was used in the scope of a limit when the call was asked for. */
+/** Usage within the scope of a limit when the call was asked for. */
 export type LimitUse = {
   readonly limit: CallLimit;
   readonly openRequests: number;
@@ -22,16 +22,16 @@ export type LimitUse = {
   readonly dayEndsInMs: number;
 };
 
-/** What a call takes at most. */
+/** The most a call can use. */
 export type CallNeed = { readonly tokens: number; readonly cost: number };
 
 export type CallDecision =
-  /** `bounded`: requests at once are limited, so the right ends with its lease. */
+  /** `bounded`: requests at once are limited, so permission ends with its lease. */
   | { readonly answer: 'granted'; readonly bounded: boolean }
   | { readonly answer: 'wait'; readonly limit: string; readonly retryInMs: number }
   | { readonly answer: 'never'; readonly limit: string };
 
-/** A request under way ends some time; nobody says when. */
+/** A running request will end some time; nobody can say when. */
 const SLOT_RETRY_MS = 250;
 const MIN_RETRY_MS = 50;
 
@@ -43,7 +43,10 @@ type Check = {
   readonly retryInMs: number;
 };
 
-/** May the call begin? Only where every limit that fits it has room; of those without, the one that takes longest says when to come again. */
+/**
+ * May the call begin? Only if every limit that applies has room; of those without, the one that takes longest says when
+ * to come again.
+ */
 export function decideCall(uses: readonly LimitUse[], need: CallNeed): CallDecision {
   const checks = uses.flatMap((use) => toChecks(use, need).map((check) => ({ ...check, scope: toScope(use.limit) })));
   const over = checks.filter(({ allowed, used, needs }) => allowed !== null && used + needs > allowed);

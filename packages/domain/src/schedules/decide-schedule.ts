@@ -10,7 +10,7 @@ export type ScheduleState = CronRule & {
   readonly backlog: number;
   /** The first due time not yet decided. */
   readonly nextDueAt: number | null;
-  /** Due times that wait for an earlier run's end, oldest first. */
+  /** Due times that wait for an earlier run to end, oldest first. */
   readonly waitingRuns: readonly number[];
   /** The newest run has not ended. */
   readonly isRunning: boolean;
@@ -30,7 +30,7 @@ export type ScheduleDecision = {
 /** Counting what was skipped stops here. */
 const MOST_COUNTED = 100;
 
-/** What a schedule does at `now`: pure, so that any scheduler comes to the same; at most one run starts at a time. */
+/** What a schedule does at `now`: pure, so that every scheduler decides the same; at most one run starts at a time. */
 export function decideSchedule(state: ScheduleState, now: number): ScheduleDecision {
   const from = state.nextDueAt;
   const passed =
@@ -45,7 +45,7 @@ export function decideSchedule(state: ScheduleState, now: number): ScheduleDecis
     const skipped = given.skipped + due.length - 1;
     return { ...given, skipped, start: newest, replace: state.isRunning, waitingRuns: [] };
   }
-  // One run at a time: while the first of several goes, the others would overlap it.
+  // One run at a time: while the first of several is running, the others would overlap it.
   const start = state.isRunning ? null : newest;
   return {
     ...given,

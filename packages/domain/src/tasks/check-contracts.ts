@@ -4,8 +4,9 @@ import type { StepDefinition, WorkflowDefinition } from './define-workflow.ts';
 import { findMisfit, type JsonSchema, schemaAt } from './fits-schema.ts';
 
 /**
- * Checks every mapping to an executor that was given whole (not by its name): what the path leads to must fit the field. Throws
- * `CONTRACT_MISMATCH` naming step, field and both shapes. The type checker says most of it earlier; this also holds for JavaScript.
+ * Checks every mapping to an executor that was passed as an object (not by name): what the path leads to must fit the
+ * field. Throws `CONTRACT_MISMATCH` naming step, field and both shapes. The type checker reports most of it earlier;
+ * this also covers JavaScript.
  */
 export function checkContracts(definition: WorkflowDefinition): void {
   const faults: string[] = [];
@@ -60,7 +61,7 @@ type Source = {
   readonly nullable: boolean;
 };
 
-/** Undefined where nothing is known about it: a step by name, a path that the plan's own check refuses. */
+/** Undefined if nothing is known about it: a step by name, a path that the plan's own check refuses. */
 function findSource(definition: WorkflowDefinition, path: string, reader: StepDefinition): Source | undefined {
   const [root = '', key = '', , ...rest] = path.split('.');
   const whole = path.split('.').slice(1);

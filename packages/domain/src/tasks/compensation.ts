@@ -16,8 +16,8 @@ export function toUndoneId(undoId: string): string {
 }
 
 /**
- * One step for each completed one that can be undone, the last completed first; each waits for those before it, however they end. Also what a later
- * round superseded: it had its effect too.
+ * One step for each completed step that can be undone, the last completed first; each waits for those before it,
+ * however they end. Includes what a later round superseded: it had its effect too.
  */
 export function planCompensation(state: Aggregate): readonly Step[] {
   const depths = findDepths(state.steps);
@@ -31,7 +31,7 @@ export function planCompensation(state: Aggregate): readonly Step[] {
   for (const step of done) {
     const undo = undoOf(state, step);
     if (undo === undefined) continue;
-    // All of them: a retry may run some again, and still in this order.
+    // All of them: a retry may run some again, still in this order.
     const after = planned.map((each) => each.stepId);
     const added = newStep(toUndoId(step.stepId), step.planKey, undo.role, undo.executor, after);
     planned.push({ ...added, purpose: 'compensation', round: state.task.round });

@@ -2,7 +2,7 @@ import { type Condition, canonicalJson } from '@cleanslate/contracts';
 import { resolveMapping } from './mapping.ts';
 import type { Aggregate, Step } from './state.ts';
 
-/** Total: what a path doesn't lead to is null, and a comparison of anything but numbers doesn't hold. */
+/** Total: a path that leads nowhere is null, and a comparison of anything but numbers is false. */
 export function holds(state: Aggregate, condition: Condition, step: Step): boolean {
   if ('all' in condition) return condition.all.every((each) => holds(state, each, step));
   if ('any' in condition) return condition.any.some((each) => holds(state, each, step));

@@ -13,7 +13,7 @@ export function decideClaim(decision: Decision, input: Extract<LedgerInput, { ki
   if (step === undefined || isTerminal(state.task.state) || fence.epoch !== state.epoch) return;
   if (input.role !== undefined && input.role !== step.role) return;
   if (step.phase !== 'dispatched' || step.attempt !== fence.attempt) return;
-  // Its timer may be late; a result handed in with its claim must not be what gets in before it.
+  // Its timer may be late; a result handed in with its claim must not slip in before it.
   if (now >= state.task.deadline) return decideDeadline(decision);
   const timeoutMs = state.plan.steps.find((planned) => planned.key === step.planKey)?.timeoutMs ?? options.leaseMs;
   decision.emit({
@@ -41,7 +41,7 @@ export function holdsClaim(
   );
 }
 
-/** The answer to a claim, read from the state after it was decided: asking again with the winning id is granted again. */
+/** The answer to a claim, read from the state after the decision: asking again with the winning id is granted again. */
 export function answerClaim(
   state: Aggregate | undefined,
   fence: Fence,

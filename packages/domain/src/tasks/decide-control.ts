@@ -6,7 +6,7 @@ import { findLatest, isActive, isGateOpen, type Step } from './state.ts';
 import { isTerminal } from './transitions.ts';
 import { addRound } from './validation-round.ts';
 
-/** A finished task stays as it is, and so does one that is failing already: the caller reads the truthful state from it. */
+/** A finished task stays as it is, and so does one that is already failing: the caller reads the true state from it. */
 export function decideCancel(decision: Decision, input: Extract<LedgerInput, { kind: 'cancel' }>): void {
   const { task } = decision.state;
   if (isTerminal(task.state) || task.failing !== null) return;
@@ -21,8 +21,8 @@ export function decideDeadline(decision: Decision): void {
 }
 
 /**
- * failed → pending, task and failed steps together: `spent` and rounds reset, the deadline given anew, finished steps keep their results. A task whose
- * steps all finished (the validator gave it up) gets another round instead.
+ * failed → pending, task and failed steps together: `spent` and rounds are reset, the deadline is set anew, finished
+ * steps keep their results. A task whose steps all finished (the validator gave it up) gets another round instead.
  */
 export function decideRetry(decision: Decision, input: Extract<LedgerInput, { kind: 'retry' }>): void {
   const { task, plan } = decision.state;
@@ -32,7 +32,7 @@ export function decideRetry(decision: Decision, input: Extract<LedgerInput, { ki
     return decision.refuse('ILLEGAL_TRANSITION', `the task is ${task.state}; only a failed one can be retried`);
   const deadline = decision.now + (input.deadlineMs ?? task.deadlineMs);
   if (decision.state.steps.some((step) => step.purpose === 'compensation')) return retryUndo(decision, input, deadline);
-  // Once there is a verdict, what failed on the way to it was done without: the verdict stands for the work as it is.
+  // Once there is a verdict, whatever failed on the way to it was not needed: the verdict is on the work as it is.
   const judged = plan.validation !== null && findLatest(decision.state, plan.validation.step)?.phase === 'done';
   const failed = judged ? [] : findFailed(decision.state.steps, task.round);
   const letterStep = decision.step(input.letter?.stepId ?? '');
@@ -52,7 +52,10 @@ export function decideRetry(decision: Decision, input: Extract<LedgerInput, { ki
   addRound(decision, { reasons: verdict.success ? verdict.data.reasons : [] }, input.letter?.letterId ?? null);
 }
 
-/** What finished steps did is undone, so the task can't go on from them; only what could not be undone is tried again, and the task stays lost. */
+/**
+ * What finished steps did is undone, so the task can't go on from them; only what could not be undone is tried again,
+ * and the task stays failed.
+ */
 function retryUndo(decision: Decision, input: Extract<LedgerInput, { kind: 'retry' }>, deadline: number): void {
   const { task, steps } = decision.state;
   const failed = steps.filter((step) => step.purpose === 'compensation' && step.phase === 'failed');
@@ -77,7 +80,9 @@ function reopen(
     });
 }
 
-/** What failed in the present round; what an earlier one lacked, a later one did without or put another step in its place. */
+/**
+ * What failed in the present round; what an earlier round lacked, a later one did without or replaced by another step.
+ */
 function findFailed(steps: readonly Step[], round: number): readonly Step[] {
   const superseded = new Set(steps.map((step) => step.supersedes));
   return steps.filter(

@@ -4,7 +4,7 @@ import type { LedgerInput } from './inputs.ts';
 import { failTask, settle } from './progress.ts';
 import { isActive } from './state.ts';
 
-/** A person's decision: bound to the hash of the exact result, once, and nothing that came before runs again. */
+/** A person's decision: bound to the hash of the exact result, made once; nothing that came before runs again. */
 export function decideGate(decision: Decision, input: Extract<LedgerInput, { kind: 'gate' }>): void {
   const { gate } = decision.state.task;
   if (gate === null || gate.decision !== null) {
@@ -15,7 +15,7 @@ export function decideGate(decision: Decision, input: Extract<LedgerInput, { kin
     const message = `the result that waits has the hash ${gate.sha256}: look at it again ("slate task show") and decide on that one`;
     return decision.refuse('GATE_MISMATCH', message);
   }
-  // The sweep may just come too late to say so.
+  // The sweep may simply be late to say so.
   if (gate.expiresAt <= decision.now) return expire(decision);
   if (input.action === 'approve') return pass(decision, 'approved', 'person', null, 'gate_approved');
   if (input.action === 'edit') return pass(decision, 'edited', 'person', input.result, 'gate_edited');

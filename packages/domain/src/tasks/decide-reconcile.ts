@@ -4,8 +4,8 @@ import { isActive, isGateOpen } from './state.ts';
 import { isTerminal } from './transitions.ts';
 
 /**
- * A task that nothing moves, though no decision leaves one so: rows were lost or changed from outside. What follows from those that are there is drawn once
- * more. Without effect on a task that something will move.
+ * For a task that nothing moves, although no decision leaves one so: rows were lost or changed from outside. Derives
+ * again what follows from the rows that are there. Has no effect on a task that something will move.
  */
 export function decideReconcile(decision: Decision): void {
   const { task, steps } = decision.state;

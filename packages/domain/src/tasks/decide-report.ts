@@ -10,14 +10,20 @@ import { backoffMs } from './retry.ts';
 import { isJudge, type Step } from './state.ts';
 import { applyVerdict } from './validation-round.ts';
 
-/** How long work waits that a worker handed back because of an outage or a version it can't read, unless it says otherwise. */
+/**
+ * How long work waits that a worker handed back because of an outage or a version it can't read, unless the report says
+ * otherwise.
+ */
 const PAUSE_MS = 5_000;
-/** What a worker reports when broker or database were away while it worked. */
+/** Codes that a worker reports if broker or database were away while it worked. */
 const OUTAGE_CODES: ReadonlySet<string> = new Set(['BROKER_UNAVAILABLE', 'DATABASE_UNAVAILABLE']);
 const OUTAGE_MS = 1_000;
 const MAX_TOKENS = 1_000_000_000;
 
-/** What only the machine may say of a step: an executor that did could pass its failure off as a step nobody needed. */
+/**
+ * Codes that only the machine may give a step: an executor that used one could pass its failure off as a step nobody
+ * needed.
+ */
 const RESERVED_CODES: ReadonlySet<string> = new Set(['NOT_NEEDED', 'DEPENDENCY_FAILED', 'SUPERSEDED']);
 
 export function decideReport(decision: Decision, input: Extract<LedgerInput, { kind: 'report' }>): void {
@@ -43,7 +49,8 @@ export function decideReport(decision: Decision, input: Extract<LedgerInput, { k
     stepId: step.stepId,
     on: 'released',
     reason: report.reason,
-    // No later than the deadline, whatever a worker asks for: a due time beyond what a timestamp can hold would stop the ledger.
+    // No later than the deadline, whatever a worker asks for: a due time beyond what a timestamp can hold would stop
+    // the ledger.
     dueAt: decision.now + Math.max(0, Math.min(dueInMs, decision.state.task.deadline - decision.now)),
   });
 }
@@ -55,7 +62,8 @@ function succeed(
 ): void {
   const verdict = isJudge(decision.state, step) ? Verdict.safeParse(report.output) : undefined;
   if (verdict?.success === false) {
-    // A verdict nobody can read (a refusal, broken JSON) is the validator's fault, not the result's: it is asked again, and counted with its other faults.
+    // A verdict nobody can read (a refusal, broken JSON) is the validator's fault, not the result's: it is asked again,
+    // and counted with its other faults.
     const message = `the validation step "${step.stepId}" put out no verdict: ${verdict.error.issues[0]?.path.join('.')} ${verdict.error.issues[0]?.message}`;
     return failAttempt(decision, step, 'report_failed', { code: 'OUTPUT_CONTRACT', disposition: 'retryable', message });
   }
@@ -69,10 +77,13 @@ function succeed(
   applyVerdict(decision, step, verdict.data);
 }
 
-/** One attempt failed: back off while the policy allows, hand back for free in an outage, else give the step and its task up. */
+/**
+ * One attempt failed: back off while the policy allows, hand back for free in an outage, otherwise give up the step and
+ * its task.
+ */
 export function failAttempt(decision: Decision, step: Step, on: string, error: ErrorBody, raw?: string): void {
   const { state, now } = decision;
-  // The worker's own timer ended it, and that was the task's deadline: the sweep may just come too late to say so.
+  // The worker's own timer ended it at the task's deadline: the sweep may simply be late to say so.
   if (error.code === 'ATTEMPT_TIMEOUT' && now >= state.task.deadline) return decideDeadline(decision);
   const policy = state.plan.steps.find((planned) => planned.key === step.planKey)?.retry ?? {
     maxAttempts: 1,
@@ -82,7 +93,8 @@ export function failAttempt(decision: Decision, step: Step, on: string, error: E
   const seed = `${state.task.tenantId}/${state.task.taskId}/${step.stepId}/${step.attempt}`;
   const delay = (floor: number) =>
     Math.min(now + backoffMs(policy, step.spent, seed, Math.max(floor, error.retryAfterMs ?? 0)), state.task.deadline);
-  // An outage is nobody's failure: it raises the attempt, never what is spent. The queue's time and the task's deadline go on.
+  // An outage is nobody's failure: it raises the attempt, never what is spent. The queue's time and the task's deadline
+  // keep running.
   const floor = error.disposition === 'pause' ? PAUSE_MS : OUTAGE_CODES.has(error.code) ? OUTAGE_MS : null;
   if (floor !== null) {
     return decision.emit({
@@ -112,7 +124,10 @@ export function failAttempt(decision: Decision, step: Step, on: string, error: E
   giveUpStep(decision, step, on, final, { last: error, ...(raw === undefined ? {} : { raw }) });
 }
 
-/** Ends a step as failed with a dead letter, and the task with it where it can do without the step no longer. `last` is what its last attempt failed with, `raw` the bytes nobody could read. */
+/**
+ * Ends a step as failed with a dead letter, and with it the task if that can no longer do without the step. `last` is
+ * what its last attempt failed with, `raw` the bytes nobody could read.
+ */
 export function giveUpStep(
   decision: Decision,
   step: Step,
@@ -120,7 +135,7 @@ export function giveUpStep(
   error: ErrorBody,
   { last = error, raw }: { readonly last?: ErrorBody; readonly raw?: string } = {},
 ): void {
-  // What a replay came to is told by the new letter, which takes the story over.
+  // The new letter records the outcome of a replay and continues its history.
   closeLetter(decision, step);
   decision.emit({
     ...{ kind: 'step_failed', stepId: step.stepId, on, spends: true },

@@ -20,9 +20,9 @@ import { type Aggregate, MACHINE_DEFAULTS, type MachineOptions } from './state.t
 export type Decided = { readonly changes: readonly Change[]; readonly state: Aggregate };
 
 /**
- * The task machine: pure, total, deterministic. Any input in any state gives events (none where it changes nothing, `refused` where it had no
- * right); `evolve` applies them. Each comes
- * with the states around it, so that callers need not evolve twice.
+ * The task machine: pure, total, deterministic. Any input in any state gives events (none if it changes nothing,
+ * `refused` if it was not entitled); `evolve` applies them. Each comes with the states around it, so that callers need
+ * not evolve twice.
  */
 export function decide(
   state: Aggregate,

@@ -5,7 +5,10 @@ import { type Aggregate, findStep, type MachineOptions, type Step } from './stat
 /** One event with the state before and after it: transitions and messages are derived from these. */
 export type Change = { readonly event: LedgerEvent; readonly before: Aggregate; readonly after: Aggregate };
 
-/** The context of one decision: state so far, events so far. Rules call `emit`, and read `state` for what follows from it. */
+/**
+ * The context of one decision: state so far, events so far. Rules call `emit`, and read `state` for what follows from
+ * it.
+ */
 export class Decision {
   readonly now: number;
   readonly options: MachineOptions;

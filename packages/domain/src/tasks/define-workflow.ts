@@ -19,23 +19,31 @@ import { invalid } from './invalid-plan.ts';
 import type { Fitting } from './workflow-types.ts';
 
 export type StepDefinition = {
-  /** Whose workers do it; with an executor given whole it is the executor's. */
+  /** The role whose workers do it; with an executor passed as an object it is the executor's. */
   readonly role?: string;
-  /** Given whole (from `defineExecutor`), its contract is checked against what the mappings lead to. By name, nothing is known of it. */
+  /**
+   * As an object (from `defineExecutor`), its contract is checked against what the mappings lead to. By name, nothing
+   * is known about it.
+   */
   readonly executor: string | ExecutorContract;
   readonly after?: readonly string[];
   /** Field → path (`input.document`, `steps.analyze.output`, `pin`, `feedback`) or `{ value }`. */
   readonly input: Readonly<Record<string, string | { readonly value: unknown }>>;
   /** One attempt. Milliseconds, default 5 min. */
   readonly timeoutMs?: number;
-  /** Waiting for a worker, from the first dispatch. Milliseconds, default 24 h. */
+  /** Time to wait for a worker, from the first dispatch. Milliseconds, default 24 h. */
   readonly queueTtlMs?: number;
   readonly retry?: Partial<RetryPolicy>;
-  /** Of several predecessors: `all` (default), `any`, `{ quorum: n }`, or `best_effort`: whatever becomes of them. */
+  /**
+   * With several predecessors: `all` (default), `any`, `{ quorum: n }`, or `best_effort`: when all have ended, in
+   * whatever way.
+   */
   readonly join?: Join;
-  /** Run only where this holds: `{ path: 'steps.classify.output.kind', equals: 'lease' }`. Else the step is skipped. */
+  /**
+   * Run only if this holds: `{ path: 'steps.classify.output.kind', equals: 'lease' }`. Otherwise the step is skipped.
+   */
   readonly when?: Condition;
-  /** Undoes the step where its task fails after it completed. */
+  /** Undoes the step if its task fails after it completed. */
   readonly compensate?: Pick<StepDefinition, 'role' | 'executor' | 'input'>;
 };
 
@@ -46,7 +54,7 @@ export type WorkflowDefinition = {
   readonly documents?: readonly string[];
   readonly steps: Readonly<Record<string, StepDefinition>>;
   readonly validation?: Omit<Validation, 'rework'> & { readonly rework: readonly string[] };
-  /** A person decides on a step's result, or on what passed validation. */
+  /** A person decides about a step's result, or about what passed validation. */
   readonly gate?: Gate;
   /** Steps that a planning step asks for: one for each of its output's `subGoals`, made from `step`, which serves the first. */
   readonly growth?: Growth;
@@ -63,8 +71,8 @@ const DEFAULTS = {
 } as const;
 
 /**
- * A workflow written in TypeScript → data: a checked plan and its hash. Throws `PLAN_INVALID` naming the step and the fault, and
- * `CONTRACT_MISMATCH` where a mapping does not fit the executor it goes to (the compiler says so first).
+ * A workflow written in TypeScript → data: a checked plan and its hash. Throws `PLAN_INVALID` naming the step and the
+ * fault, and `CONTRACT_MISMATCH` if a mapping does not fit its executor (the compiler says so first).
  */
 export function defineWorkflow<const D extends WorkflowDefinition>(definition: D & Fitting<D>): CompiledWorkflow {
   return compile(definition);

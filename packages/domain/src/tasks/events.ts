@@ -9,7 +9,7 @@ export type LedgerEvent =
   | { readonly kind: 'task_reworked'; readonly round: number }
   | { readonly kind: 'task_completed'; readonly on: string; readonly result: unknown }
   | { readonly kind: 'task_failed'; readonly on: string; readonly error: ErrorBody }
-  /** The task fails as soon as its completed steps are compensated, for which it has until `deadline`. */
+  /** The task fails as soon as its completed steps are compensated, which must happen by `deadline`. */
   | {
       readonly kind: 'task_compensating';
       readonly on: string;
@@ -25,7 +25,7 @@ export type LedgerEvent =
       readonly by: NonNullable<GateState['by']>;
       readonly edited: unknown;
     }
-  /** The gate is behind it: work goes on. */
+  /** The gate was passed: work goes on. */
   | { readonly kind: 'task_resumed'; readonly on: string }
   | { readonly kind: 'step_added'; readonly step: Step }
   | { readonly kind: 'step_readied'; readonly stepId: string; readonly dueAt: number }
@@ -36,7 +36,7 @@ export type LedgerEvent =
       readonly dueAt: number;
       readonly queueExpiresAt: number;
     }
-  /** `ring` unchanged: the doorbell still hangs in the stream. */
+  /** `ring` unchanged: the doorbell is still in the stream. */
   | { readonly kind: 'step_rung'; readonly stepId: string; readonly ring: number; readonly dueAt: number }
   | {
       readonly kind: 'step_claimed';
@@ -73,11 +73,14 @@ export type LedgerEvent =
       readonly stepId: string;
       readonly on: string;
       readonly error: ErrorBody;
-      /** What the last attempt failed with, where `error` speaks of all of them. */
+      /** What the last attempt failed with, if `error` covers all of them. */
       readonly last?: ErrorBody;
       readonly spends: boolean;
     }
-  /** A piece of work was given up on; `replayOf` is the letter whose replay it was, `raw` base64 of bytes that could not be read. */
+  /**
+   * A piece of work was given up on; `replayOf` is the letter whose replay it was, `raw` base64 of bytes that could not
+   * be read.
+   */
   | {
       readonly kind: 'letter_written';
       readonly stepId: string;
@@ -85,10 +88,10 @@ export type LedgerEvent =
       readonly replayOf: string | null;
       readonly raw?: string;
     }
-  /** The replay of this letter came to its end: it succeeded, or another letter goes on with the story. */
+  /** The replay of this letter ended: it succeeded, or another letter continues its history. */
   | { readonly kind: 'letter_closed'; readonly stepId: string; readonly letterId: string }
   | { readonly kind: 'step_reopened'; readonly stepId: string; readonly letterId: string | null }
-  /** Nothing changed: the input had no right to. */
+  /** Nothing changed: the input was not entitled to change anything. */
   | {
       readonly kind: 'refused';
       readonly code: string;

@@ -6,8 +6,8 @@ import type { Aggregate, Step } from './state.ts';
 const MAX_NUMBER = 9_999;
 
 /**
- * Missing evidence turns into new steps: one for each query that the reasons name, made from the plan's template, with its reason as feedback. What asks for
- * more than the plan allows is left out; the round that follows finds out without it.
+ * Missing evidence becomes new steps: one for each query that the reasons name, made from the plan's template, with its
+ * reason as feedback. Queries beyond what the plan allows are left out; the round that follows goes on without them.
  */
 export function planEvidence(
   { plan, steps }: Aggregate,

@@ -1,9 +1,12 @@
-/** What `defineExecutor` gives: enough to check a workflow that uses it, by types while it is written and by schema when it is loaded. */
+/**
+ * What `defineExecutor` returns: enough to check a workflow that uses it, by types while it is written and by schema
+ * when it is loaded.
+ */
 export type ExecutorContract<I = unknown, O = unknown> = {
   readonly role: string;
   readonly name: string;
-  /** JSON Schemas of what it takes and gives. */
+  /** JSON Schemas of its input and output. */
   readonly contract: { readonly input: unknown; readonly output: unknown };
-  /** For the type checker alone; never there at run time. */
+  /** For the type checker alone; never present at run time. */
   readonly types?: { readonly input: I; readonly output: O };
 };

@@ -3,12 +3,12 @@ export type JsonSchema = { readonly [key: string]: unknown };
 
 type Side = { readonly schema: JsonSchema; readonly root: JsonSchema };
 
-/** Beyond this a recursive schema has been compared often enough. */
+/** A recursive schema need not be compared to a greater depth. */
 const MAX_DEPTH = 30;
 
 /**
- * Why a value of `source` may not be one of `target`; undefined where it fits, or where this can't tell. It compares shapes (types, fields, values
- * of enums); lengths, patterns and ranges are for the executor's own check of each input.
+ * Why a value of `source` may not be one of `target`; undefined if it fits, or if this can't tell. It compares shapes
+ * (types, fields, values of enums); lengths, patterns and ranges are left to the executor's own check of each input.
  */
 export function findMisfit(
   source: JsonSchema,
@@ -31,7 +31,7 @@ function misfit(from: Side, to: Side, path: string, depth: number): string | und
   return undefined;
 }
 
-/** Of several branches that refuse, the one that got farthest says most. */
+/** Of several branches that refuse, the one that got farthest explains most. */
 function bestOf(faults: readonly (string | undefined)[]): string | undefined {
   return [...faults].sort((a, b) => (b?.split('.').length ?? 0) - (a?.split('.').length ?? 0))[0];
 }
@@ -94,7 +94,10 @@ function misfitOfArrays(source: Side, target: Side, path: string, depth: number)
   return undefined;
 }
 
-/** The schema at a path of keys; `{ nullable }` where an absent value reaches the reader as null. Undefined: there is no such key. */
+/**
+ * The schema at a path of keys; `{ nullable }` if an absent value reaches the reader as null. Undefined: there is no
+ * such key.
+ */
 export function schemaAt(
   schema: JsonSchema,
   path: readonly string[],
@@ -134,7 +137,7 @@ function dereference(side: Side): Side {
   return { schema: current, root: side.root };
 }
 
-/** The alternatives of a schema: itself where it has none. */
+/** The alternatives of a schema: the schema itself if it has none. */
 function branchesOf(side: Side): readonly Side[] {
   const { schema, root } = side;
   const alternatives = schema['anyOf'] ?? schema['oneOf'];
@@ -171,7 +174,7 @@ function requiredOf(schema: JsonSchema): readonly string[] {
   return Array.isArray(schema['required']) ? schema['required'] : [];
 }
 
-/** What has a default is filled in before anyone reads it. */
+/** A default is filled in before anyone reads the field. */
 function isAlwaysThere(schema: JsonSchema, key: string): boolean {
   const property = propertiesOf(schema)[key];
   return requiredOf(schema).includes(key) || (property !== undefined && 'default' in property);

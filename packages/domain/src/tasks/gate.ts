@@ -6,12 +6,12 @@ import { outputOf, resolveMapping } from './mapping.ts';
 import { type Aggregate, findLatest, isGateOpen, type Step } from './state.ts';
 import { hasPassed } from './verdict.ts';
 
-/** SHA-256 of a result as canonical JSON: what a decision of a person is bound to. */
+/** SHA-256 of a result as canonical JSON: what a person's decision is bound to. */
 export function hashResult(result: unknown): string {
   return createHash('sha256').update(canonicalJson(result)).digest('hex');
 }
 
-/** Opens the gate once there is something to decide on; without effect while it is open or behind. */
+/** Opens the gate once there is something to decide about; no effect while it is open or passed. */
 export function openGate(decision: Decision): void {
   const { state, now } = decision;
   const step = findUndecided(state);

@@ -1,7 +1,7 @@
 import type { Fence, JsonObject, StepReport } from '@cleanslate/contracts';
 
-/** What can happen to a task that exists. Each is idempotent: a second delivery changes nothing. */
-/** `role`, where it is given, is the one the sender's credential allows; a step of another role is none of its business. */
+/** What can happen to an existing task. Each is idempotent: a second delivery changes nothing. */
+/** `role`, if given, is the one the sender's credential allows: it may not act on a step of another role. */
 export type LedgerInput =
   | { readonly kind: 'dispatch'; readonly stepId: string }
   | { readonly kind: 'claim'; readonly fence: Fence; readonly worker: string; readonly role?: string }
@@ -10,7 +10,7 @@ export type LedgerInput =
   | { readonly kind: 'attempt_timeout_due'; readonly stepId: string; readonly attempt: number }
   | { readonly kind: 'backoff_due'; readonly stepId: string }
   | { readonly kind: 'queue_due'; readonly stepId: string }
-  /** The doorbell's message was looked up in the stream: `gone` when it is no longer there. */
+  /** The doorbell's message was looked up in the stream: `gone` if it is no longer there. */
   | {
       readonly kind: 'ring_due';
       readonly stepId: string;
@@ -22,13 +22,16 @@ export type LedgerInput =
   | { readonly kind: 'unsendable'; readonly stepId: string; readonly attempt: number; readonly message: string }
   | { readonly kind: 'deadline_due' }
   | { readonly kind: 'cancel'; readonly reason: string }
-  /** An operator's retry; `letter` where it replays a dead letter. The deadline is given anew: `deadlineMs`, else the original duration. */
+  /**
+   * An operator's retry; `letter` if it replays a dead letter. The deadline is set anew: `deadlineMs`, or the original
+   * duration.
+   */
   | {
       readonly kind: 'retry';
       readonly letter: { readonly letterId: string; readonly stepId: string } | null;
       readonly deadlineMs?: number;
     }
-  /** A person's decision on the result with exactly this hash. */
+  /** A person's decision about the result with exactly this hash. */
   | { readonly kind: 'gate'; readonly action: 'approve'; readonly sha256: string }
   | { readonly kind: 'gate'; readonly action: 'reject'; readonly sha256: string; readonly reason: string }
   | { readonly kind: 'gate'; readonly action: 'edit'; readonly sha256: string; readonly result: JsonObject }

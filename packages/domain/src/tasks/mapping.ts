@@ -36,14 +36,14 @@ export function resolveMapping(state: Aggregate, mapping: Mapping, step: Step | 
   }
 }
 
-/** What a step put out, or what a person put in its place. */
+/** A step's output, or what a person replaced it with. */
 export function outputOf({ plan, task }: Aggregate, source: Step | undefined): unknown {
   if (source === undefined) return null;
   const edited = plan.gate?.after === source.planKey && task.gate?.stepId === source.stepId;
   return edited && task.gate?.decision === 'edited' ? task.gate.edited : source.output;
 }
 
-/** What undoes a step means that very step by its key, not the one a later round put in its place. */
+/** What undoes a step means that very step by its key, not the one that replaced it in a later round. */
 function findSource(state: Aggregate, key: string, step: Step | null): Step | undefined {
   if (step?.purpose === 'compensation' && step.planKey === key) return findStep(state, toUndoneId(step.stepId));
   return findLatest(state, key);

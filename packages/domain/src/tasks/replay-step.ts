@@ -4,15 +4,18 @@ import { buildInput } from './mapping.ts';
 import { type Aggregate, findStep } from './state.ts';
 
 type StepReplay = {
-  /** Of the replayed letter; null where the task itself is retried. */
+  /** Of the replayed letter; null if the task itself is retried. */
   readonly stepId: string | null;
-  /** Instead of what the plan maps. */
+  /** Replaces what the plan maps. */
   readonly input: JsonObject | null;
-  /** Letters of other failed steps of the task: the retry that this replay is takes them along. */
+  /** Letters of other failed steps of the task, which this retry replays as well. */
   readonly others: readonly { readonly letterId: string; readonly stepId: string }[];
 };
 
-/** What a decided retry must carry on: an operator's input, and the letters of every step that it reopened. Returns the letters that are replayed with it. */
+/**
+ * What a decided retry must record: an operator's input, and the letters of every step that it reopened. Returns the
+ * letters that are replayed with it.
+ */
 export function attachReplay(
   before: Aggregate,
   decided: Decided,
@@ -32,7 +35,10 @@ export function attachReplay(
   return { decided: { ...decided, state: { ...decided.state, steps } }, taken };
 }
 
-/** Throws `PAYLOAD_TOO_LARGE`, and `INVALID_INPUT` where an edited input has other fields than the plan maps for the step: its executor would refuse it, one attempt too late. */
+/**
+ * Throws `PAYLOAD_TOO_LARGE`, and `INVALID_INPUT` if an edited input has other fields than the plan maps for the step:
+ * its executor would refuse it, one attempt too late.
+ */
 export function checkInputEdit(state: Aggregate, stepId: string, input: JsonObject): void {
   const step = findStep(state, stepId);
   const planned = state.plan.steps.find((candidate) => candidate.key === step?.planKey);

@@ -1,8 +1,8 @@
 import type { RetryPolicy } from '@cleanslate/contracts';
 
 /**
- * Exponential back-off with jitter in [0.5, 1] of the full delay. The jitter is a hash of what is retried, so the decision stays deterministic
- * while a burst of failures still spreads out.
+ * Exponential back-off with jitter in [0.5, 1] of the full delay. The jitter is a hash of what is retried, so that the
+ * decision stays deterministic while a burst of failures still spreads out.
  */
 export function backoffMs(policy: RetryPolicy, spent: number, seed: string, retryAfterMs = 0): number {
   const full = Math.min(policy.maxMs, policy.baseMs * 2 ** Math.min(spent, 30));

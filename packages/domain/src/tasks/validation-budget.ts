@@ -1,6 +1,9 @@
 import type { Aggregate } from './state.ts';
 
-/** Why there is no budget for another round; null while there is. Summed over the rounds that count: an operator's retry begins anew. */
+/**
+ * Why there is no budget for another round; null while there is. Summed over the rounds that count: after an operator's
+ * retry the sum starts again.
+ */
 export function findOverspent({ plan, task, steps }: Aggregate, now: number): string | null {
   if (plan.validation === null) return null;
   const { maxTokens, maxMs, step: judge } = plan.validation;

@@ -73,7 +73,7 @@ export function addRound(decision: Decision, verdict: Pick<Verdict, 'reasons'>, 
   settle(decision, 'verdict_rework');
 }
 
-/** Why another round would only repeat this one; null where there is hope. */
+/** Why another round would only repeat this one; null while another may help. */
 function findStandstill(decision: Decision, judge: Step, verdict: Verdict): string | null {
   if (judge.supersedes === null) return null;
   const { state } = decision;

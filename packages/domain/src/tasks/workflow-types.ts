@@ -4,8 +4,8 @@ import type { WorkflowDefinition } from './define-workflow.ts';
 import type { ExecutorContract } from './executor-contract.ts';
 
 /**
- * What a definition must also be, so that its mappings fit their executors: `unknown` where one fits or nothing is known, else a type that no
- * mapping has, which the compiler then shows with its reason.
+ * An extra type for a definition whose mappings must fit their executors: `unknown` if they fit or nothing is known,
+ * otherwise a type that no mapping has, which the compiler then shows with its reason.
  */
 export type Fitting<D extends WorkflowDefinition> = {
   readonly steps: { readonly [K in keyof D['steps']]: FittingStep<D, D['steps'][K]> };
@@ -96,7 +96,7 @@ type Step<T, K extends string> = T extends readonly unknown[]
           ? Unknown
           : Nowhere;
 
-/** Mutability is no part of a contract: what crosses is JSON. */
+/** Mutability is not part of a contract: what crosses is JSON. */
 type ReadonlyDeep<T> = T extends readonly (infer E)[]
   ? readonly ReadonlyDeep<E>[]
   : T extends object

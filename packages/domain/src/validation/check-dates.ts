@@ -2,7 +2,7 @@ import type { VerdictReason } from '@cleanslate/contracts';
 import { findDates } from '../quantities/index.ts';
 import type { FigureClaim } from './check-figures.ts';
 
-/** Every date of the claim must appear in `evidence`, in whatever way of writing. */
+/** Every date of the claim must appear in `evidence`, in whatever notation. */
 export function checkDates(claim: FigureClaim, evidence: readonly string[]): VerdictReason[] {
   const known = new Set(evidence.flatMap(findDates).map(({ iso }) => iso));
   return findDates(claim.text)

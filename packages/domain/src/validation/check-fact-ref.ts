@@ -8,7 +8,10 @@ export interface PinnedAt {
 
 type Dated = Pick<FactView, 'validFrom' | 'validUntil' | 'revisionFrom' | 'revisionUntil'>;
 
-/** Does this version hold at the pin, by both clocks? Ranges are `[from, until)`; ISO strings in UTC compare as text. */
+/**
+ * Is this version in force at the pin, on both time axes? Ranges are `[from, until)`; ISO strings in UTC compare as
+ * text.
+ */
 export function holdsAt(fact: Dated, pin: PinnedAt): boolean {
   const valid = (fact.validFrom ?? '') <= pin.validAt && (fact.validUntil === null || pin.validAt < fact.validUntil);
   const believed =

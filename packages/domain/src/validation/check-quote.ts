@@ -9,7 +9,7 @@ export interface QuoteClaim {
   readonly path: string;
 }
 
-/** Does the document say `quote` at `span`? The reason tells where the quote really is, if anywhere. */
+/** Does the document say `quote` at `span`? The reason says where the quote really is, if anywhere. */
 export function checkQuote(text: string, { quote, span, path }: QuoteClaim): VerdictReason | null {
   if (quote === '') {
     return {

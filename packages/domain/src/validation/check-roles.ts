@@ -2,7 +2,7 @@ import type { VerdictReason } from '@cleanslate/contracts';
 import { clip } from './check.ts';
 import { type Figure, figuresOf, isSameFigure } from './figure.ts';
 
-/** What one part of a sentence speaks of, and the figures that may stand there. */
+/** What one part of a sentence is about, and the figures that may appear there. */
 export interface FigureRole {
   readonly name: string;
   /** Words that begin this part. */
@@ -15,7 +15,7 @@ interface Part {
   readonly role: FigureRole;
 }
 
-/** A sentence in parts: the first role holds until words of another begin. */
+/** A sentence in parts: the first role applies until words of another begin. */
 function partsOf(text: string, roles: readonly FigureRole[]): Part[] {
   const [first] = roles;
   if (first === undefined) return [];
@@ -32,8 +32,8 @@ function partsOf(text: string, roles: readonly FigureRole[]): Part[] {
 }
 
 /**
- * Does every figure stand where it belongs? "The term is 30 days; the policy asks for 45" is wrong where the contract says 45 and the policy 30, though both
- * figures are in the evidence.
+ * Does every figure belong where it is? "The term is 30 days; the policy asks for 45" is wrong if the contract says 45
+ * and the policy 30, though both figures are in the evidence.
  */
 export function checkRoles(
   claim: { readonly text: string; readonly path: string },
@@ -44,7 +44,7 @@ export function checkRoles(
       const supports = (each: FigureRole) => each.support.some((evidence) => isSameFigure(figure, evidence));
       if (supports(role)) return [];
       const other = roles.find((each) => each !== role && supports(each));
-      // A figure that nobody supports is the figures' business.
+      // The check of figures reports one that nothing supports.
       if (other === undefined) return [];
       return [
         {

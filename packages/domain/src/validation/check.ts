@@ -1,12 +1,12 @@
 import type { Verdict, VerdictReason } from '@cleanslate/contracts';
 
-/** One question that could have proven a result wrong, and what came of asking it. */
+/** One question that could have proven a result wrong, and its outcome. */
 export interface Check {
   readonly check: string;
   /** What was looked at when it passed; a check that looked at nothing says so. */
   readonly detail: string;
   readonly reasons: readonly VerdictReason[];
-  /** A failure that doing the work again cannot mend. */
+  /** A failure that doing the work again cannot fix. */
   readonly fatal?: boolean;
 }
 
@@ -17,7 +17,7 @@ export function clip(text: string, length = 120): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** All checks passed → pass; a fatal one failed → reject; else the work goes back with the reasons. */
+/** All checks passed → pass; a fatal one failed → reject; otherwise the work goes back with the reasons. */
 export function toVerdict(checks: readonly Check[]): Verdict {
   const failed = checks.filter(({ reasons }) => reasons.length > 0);
   const reasons = failed.flatMap((check) => check.reasons);

@@ -2,7 +2,7 @@ import type { Verdict, VerdictReason } from '@cleanslate/contracts';
 import { AppError } from '@cleanslate/contracts';
 import { type Check, toVerdict } from './check.ts';
 
-/** What came of asking: reasons where the result is wrong, and what was looked at where it is not. */
+/** The outcome: reasons if the result is wrong, and what was looked at if it is not. */
 export interface Asked {
   readonly reasons: readonly VerdictReason[];
   /** "12 quotes stand at their offsets": a check that looked at nothing says so. */
@@ -14,11 +14,11 @@ export interface CheckDefinition<T> {
   readonly check: string;
   /** A question whose answer could prove the result wrong. "Is it good?" could not; "does a quote stand elsewhere?" could. */
   readonly question: string;
-  /** What must be at hand to answer it, loaded by whoever judges and never taken from what is judged. */
+  /** What is needed to answer it, loaded by the validator and never taken from what is judged. */
   readonly evidenceRequired: string;
-  /** A failure that doing the work again can't mend: the result is rejected instead of sent back. Default false. */
+  /** A failure that doing the work again can't fix: the result is rejected instead of sent back. Default false. */
   readonly fatal?: boolean;
-  /** Pure: the same judged thing gives the same answer. What it throws is an error of the validator and no verdict. */
+  /** Pure: the same input gives the same answer. An exception is an error of the validator, not a verdict. */
   readonly ask: (judged: T) => Asked;
 }
 
@@ -32,7 +32,10 @@ export interface DefinedCheck<T> {
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,59}$/;
 
-/** A check of a validator's checklist. Throws `CONFIGURATION` for one that asks nothing, and when asked, for reasons that nobody could act on. */
+/**
+ * Defines a check for a validator's checklist. Throws `CONFIGURATION` for one that asks nothing, and when asked, for
+ * reasons that nobody could act on.
+ */
 export function defineCheck<T>(definition: CheckDefinition<T>): DefinedCheck<T> {
   const { check, question, evidenceRequired, fatal } = definition;
   if (!NAME.test(check)) throw new AppError('CONFIGURATION', `check "${check}": the name must match ${NAME.source}`);
@@ -66,7 +69,10 @@ function refuseVague(check: string, { code, message, remedy }: VerdictReason): v
     );
 }
 
-/** The verdict of a checklist: it follows from the checks' reasons alone, never from words that what is judged could hold. */
+/**
+ * The verdict of a checklist: it follows from the checks' reasons alone, never from words that the judged result may
+ * contain.
+ */
 export function runChecklist<T>(checks: readonly DefinedCheck<T>[], judged: T): Verdict {
   if (checks.length === 0) throw new AppError('CONFIGURATION', 'a checklist without checks would pass anything');
   return toVerdict(checks.map(({ ask }) => ask(judged)));

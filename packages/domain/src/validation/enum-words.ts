@@ -1,6 +1,9 @@
 import { foldWidth } from '../quantities/index.ts';
 
-/** What a model or a person may write for each value, apart from the value itself; compared folded, in lower case, without blanks. */
+/**
+ * What a model or a person may write for each value, apart from the value itself; compared folded, in lower case,
+ * without spaces.
+ */
 export type EnumWords<T extends string> = Readonly<Record<T, readonly string[]>>;
 
 export type ReadEnum<T extends string> =
@@ -19,7 +22,10 @@ function normalize(word: string): string {
     .replace(/[\s_-]+/g, '');
 }
 
-/** A value of an enum from the words for it, by table only. A word that isn't in the table has no nearest value: asking again may name the allowed ones. */
+/**
+ * A value of an enum from the words for it, by table only. A word that isn't in the table has no nearest value: asking
+ * again can name the allowed ones.
+ */
 export function readEnum<T extends string>(words: EnumWords<T>, word: string): ReadEnum<T> {
   const wanted = normalize(word);
   const allowed = (Object.keys(words) as T[]).filter((value) => value in words);

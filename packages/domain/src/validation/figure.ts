@@ -11,7 +11,7 @@ import {
   toPercentPerYear,
 } from '../quantities/index.ts';
 
-/** A number as a claim states it or an evidence supports it. */
+/** A number as a claim states it or as evidence supports it. */
 export interface Figure extends Pick<Quantity, 'value' | 'unit' | 'per' | 'currency' | 'text'> {
   /** Computed or implied, not written: it supports only a claim of exactly its unit and period. */
   readonly derived?: true;
@@ -22,7 +22,7 @@ function isWord({ unit, text, value }: Figure): boolean {
   return unit === 'number' && !/[\d０-９½¼¾⅛]/.test(text) && value.length <= 2;
 }
 
-/** Every figure a text states; where words and digits disagree it states both. */
+/** Every figure a text states; if words and digits disagree it states both. */
 export function figuresOf(text: string): Figure[] {
   return findQuantities(text)
     .filter((found) => !isWord(found))
@@ -43,7 +43,9 @@ export function isSameFigure(claim: Figure, evidence: Figure): boolean {
   return claim.currency === undefined || evidence.currency === undefined || claim.currency === evidence.currency;
 }
 
-/** What may be computed from an evidence figure without a new source: yearly rates, calendar days, shares as multiples. */
+/**
+ * What may be computed from an evidence figure without a new source: yearly rates, calendar days, shares as multiples.
+ */
 export function derivedFigures(evidence: Figure): Figure[] {
   const { value, unit, per, text } = evidence;
   const derived: Figure[] = [];

@@ -1,4 +1,7 @@
-/** Names under which an agent's working would travel from step to step. No contract may declare them and no output may carry them. */
+/**
+ * Names under which an agent's working would travel from step to step. No contract may declare them and no output may
+ * carry them.
+ */
 export const FORBIDDEN_KEYS = [
   'messages',
   'thoughts',
@@ -22,7 +25,7 @@ function normalize(key: string): string {
 }
 
 export function isForbiddenKey(key: string): boolean {
-  // Most keys are short and plain: what can't be one of the names is told by its length.
+  // Most keys are short and plain: their length alone rules them out.
   return key.length >= 7 && key.length <= 64 && FORBIDDEN.has(normalize(key));
 }
 
