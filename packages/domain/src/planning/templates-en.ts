@@ -54,7 +54,17 @@ export const EN_TEMPLATES: readonly Template[] = [
     read: ({ first = '', second = '' }) => compared(first, second),
   },
   {
-    pattern: /^(?:how|in what way)\s(?:has|have|did|does|do)\s(?<topic>.+?)\s(?:changed?|developed?|evolved?)$/i,
+    pattern:
+      /^(?:(?:how|in what way)\s(?:does|do)|(?:how|in what way|when)\s(?:has|have|did|was|were))\s(?<topic>.+?)\s(?:last\s)?(?:been\s)?(?:changed?|developed?|evolved?)$/i,
+    read: ({ topic = '' }) => ({ shape: 'change', topic }),
+  },
+  {
+    pattern: /^(?:has|have|did)\s(?<topic>.+?)\s(?:ever\s)?(?:been\s)?changed?$/i,
+    read: ({ topic = '' }) => ({ shape: 'change', topic }),
+  },
+  {
+    pattern:
+      /^what(?:['’]s|\s(?:has|have|is|was))?\s(?:been\s)?(?:changed?|changes|new|different)\s(?:(?:have been|has been|are there|were there|were|are)\s)?(?:made\s)?(?:about|in|with|for|to|on|regarding|concerning)\s(?<topic>.+)$/i,
     read: ({ topic = '' }) => ({ shape: 'change', topic }),
   },
   {

@@ -4,6 +4,16 @@ import type { QuestionShape, Template } from './question-shape.ts';
 const COMPARATIVE = '(?:更?(?:长|短|高|低|大|小|多|(?<!多)少|严格|早|晚))';
 const SOMEONE = '(?:人员|人|负责人|经理|部门|团队|公司|供应商|客户|办公室|仓库|委员会|单位|项目|地区)';
 
+const CHANGED = '(?:变化|变动|变更|调整|改变|修改|变|改)';
+
+/** “关于加班的政策，最近”→“加班”: a change is asked for of whatever is ruled about it. */
+function changing(topic: string): string {
+  const bare = topic
+    .replace(/[，,]?(?:最近|近来|近期|目前|现在|到底|后来)?[，,]?$/, '')
+    .replace(/^(?:关于|对于|有关|在)/, '');
+  return /^(?<what>..+?)(?:的)?(?:方面|政策|规定|制度|规则|情况|办法)$/.exec(bare)?.groups?.['what'] ?? bare;
+}
+
 /** “客户的付款期限”与“供应商”→“供应商的付款期限”。 */
 function compared(first: string, second: string, attribute = ''): QuestionShape {
   const own = attribute !== '' ? attribute : /^.+?的(?<attribute>.+)$/.exec(first)?.groups?.['attribute'];
@@ -44,9 +54,16 @@ export const ZH_TEMPLATES: readonly Template[] = [
     read: ({ first = '', second = '' }) => compared(first, second),
   },
   {
-    pattern:
-      /^(?<topic>.+?)(?:有什么|有何|有哪些|有没有|发生了什么|发生过什么|是?如何|是?怎么|怎样|经历了哪些)(?:变化|变动|变更|调整|改变|修改)(?:过)?(?:的|吗|了)?$/,
-    read: ({ topic = '' }) => ({ shape: 'change', topic }),
+    pattern: new RegExp(
+      `^(?<topic>.+?)(?:有(?:过|没有|什么|何|哪些|无)?|发生了什么|发生过什么|是?如何|是?怎么|怎样|经历了哪些)(?:有|被)?${CHANGED}(?:过)?(?:的|吗|了|了吗)?$`,
+    ),
+    read: ({ topic = '' }) => ({ shape: 'change', topic: changing(topic) }),
+  },
+  {
+    pattern: new RegExp(
+      `^(?<topic>.+?)(?:(?:是?什么时候|是?何时|是否)${CHANGED}(?:过|了|的)|${CHANGED}(?:过|了)(?:吗|没有|没))$`,
+    ),
+    read: ({ topic = '' }) => ({ shape: 'change', topic: changing(topic) }),
   },
   {
     pattern: new RegExp(

@@ -29,6 +29,12 @@ describe('what a fact says is answered, however it is asked', () => {
     ['发票保存期限是多少年？', '30 年'],
     ['员工每周可以居家办公几天？', '2 天'],
     ['谁负责管理上海仓库？', '物流部'],
+    ['What has changed about annual leave?', '25 days', '28 days'],
+    ['When did annual leave change?', '25 days', '28 days'],
+    ['加班有什么变化？', '40 元'],
+    ['加班政策有哪些变化？', '40 元'],
+    ['年假方面有什么变化？', '10 天', '12 天'],
+    ['年假何时调整过？', '10 天', '12 天'],
   ])('%s → %s', (question, ...said) => expect(told(question)).toEqual(['answered', ...said]));
 });
 
@@ -56,6 +62,8 @@ describe('the nearest fact is no answer', () => {
     ['供应商的违约金最高是多少？'],
     ['员工可以每周居家办公3天吗？'],
     ['多少？'],
+    ['密码什么时候修改？'],
+    ['What changes at midnight?'],
   ])('%s → not known', (question) => expect(told(question)).toEqual(['not_known']));
 });
 
