@@ -9,8 +9,8 @@ export type SourceErrorCode =
   | 'SOURCE_BAD_ANSWER';
 
 /**
- * What a source failed with, for a person: which one, what happened, what to do. Neither an answer's text nor an address, a user or a key goes into it: the message is
- * stored with the task.
+ * A source's failure, for a person: which source, what happened, what to do. It contains neither an answer's text nor
+ * an address, a user or a key: the message is stored with the task.
  */
 export function sourceError(
   code: SourceErrorCode,

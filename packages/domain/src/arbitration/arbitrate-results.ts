@@ -1,11 +1,11 @@
 import { arbitrationScore, type Contender, DECISIVE_LEAD } from '../knowledge/index.ts';
 
-/** What one executor, or one source, says about a thing, with what it rests on. */
+/** What one executor, or one source, says about something, with what it rests on. */
 export type ExecutorResult = Omit<Contender, 'sourceRef'> & {
   readonly id: string;
-  /** In a form that can be compared: equal values agree. */
+  /** In a comparable form: equal values agree. */
   readonly value: string;
-  /** Fact versions or passages; it travels with the result, whatever is ruled. */
+  /** Fact versions or passages; they travel with the result, whatever is decided. */
   readonly evidence: readonly string[];
 };
 
@@ -21,19 +21,20 @@ export type ResultRuling = {
   /** `disputed` is for the validator, or a person: no result stands alone. `vetoed`: none may be used. */
   readonly ruling: 'agreed' | 'decided' | 'disputed' | 'vetoed';
   readonly winner: string | null;
-  /** Of the best value before the second best; null where there is one value, or a person spoke. */
+  /** Lead of the best value over the second best; null if there is one value, or a person spoke. */
   readonly lead: number | null;
   readonly reason: string;
-  /** All results, best first: what lost is still on record. */
+  /** All results, best first: those that lost stay on record. */
   readonly ranking: readonly RankedResult[];
 };
 
-/** A validator that scored a result lower than this says that it is wrong. */
+/** A validator's score below this says that the result is wrong. */
 export const VETO_BELOW = 0.5;
 
 /**
- * Which of several results holds: the rule for facts, between executors. What the validator scored below a half is out; a person outranks; else the scores
- * decide, and a lead below 0.15 is not decided. Independent of the order of the results.
+ * Which of several results holds: the rule for facts, applied to executors. Results that the validator scored below a
+ * half are out; a person outranks the others; otherwise the scores decide, and a lead below 0.15 decides nothing.
+ * Independent of the order of the results.
  */
 export function arbitrateResults(results: readonly ExecutorResult[], now: number): ResultRuling {
   const ranking = results.map((result) => toRanked(result, now)).sort(byScore);

@@ -8,7 +8,7 @@ export type Contender = {
   readonly layer: KnowledgeLayer;
   readonly weight: number;
   readonly sourceTime: number;
-  /** Null where no validator judged it: counts as 1. */
+  /** Null if no validator judged it: counts as 1. */
   readonly validatorScore: number | null;
 };
 
@@ -30,8 +30,8 @@ export function arbitrationScore(contender: Contender, now: number): number {
 }
 
 /**
- * Who is right where two statements of one fact differ. A person outranks all others; a later statement of the same source, or one that
- * brings its effective date, is an update; else the scores decide, and a small lead makes a dispute.
+ * Decides between two different statements of one fact. A person outranks all others; a later statement of the same
+ * source, or one with an effective date, is an update; otherwise the scores decide, and a small lead makes a dispute.
  */
 export function arbitrate(incumbent: Contender, challenger: Contender, dated: boolean, now: number): Ruling {
   const ruled = (ruling: Ruling['ruling'], reason: string): Ruling => ({

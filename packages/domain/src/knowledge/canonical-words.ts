@@ -1,4 +1,7 @@
-/** Spellings of one meaning, in the order in which they are tried. A marker is a word of its own: its place in the sentence counts. */
+/**
+ * Spellings of one meaning, in the order in which they are tried. A marker is a word of its own: its place in the
+ * sentence counts.
+ */
 const MARKERS: readonly (readonly [pattern: RegExp, marker: string])[] = [
   [/\b(?:can|shall|won)['’]t\b/g, ' not '],
   [/\bcannot\b/g, ' may not '],
@@ -23,14 +26,17 @@ const MARKERS: readonly (readonly [pattern: RegExp, marker: string])[] = [
   [/的/g, ''],
 ];
 
-/** Words that carry no meaning of their own; "by", "to" and "from" do: who pays whom hangs on them. */
+/** Words without meaning of their own. "by", "to" and "from" are not among them: they decide who pays whom. */
 const EMPTY = new Set('a an the is are be being in on at that this it its as do does'.split(' '));
 
 /** The comma of "June 26, 1980" ends no phrase. */
 const LEADING =
   /^\s*((?:in|on|at|within|from|since|after|before|during|under|by|upon|if|unless)\b(?:[^,.]|,(?=\s*\d{4}\b)){1,160}),\s+(.+?)[\s.]*$/is;
 
-/** "Within 30 days, the buyer must pay." → "the buyer must pay Within 30 days": where a phrase stands doesn't change what is said. */
+/**
+ * "Within 30 days, the buyer must pay." → "the buyer must pay Within 30 days": the place of a phrase doesn't change the
+ * meaning.
+ */
 export function moveLeadingPhrase(text: string): string {
   return text.replace(LEADING, '$2 $1');
 }
@@ -50,7 +56,7 @@ function toSingular(word: string): string {
   return word.length > 3 && /[^su]s$/.test(word) && /^[a-z]+$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** "term of lease" and "lease term" are one. */
+/** "term of lease" and "lease term" are the same. */
 function turnGenitives(words: readonly string[]): string[] {
   const turned: string[] = [];
   for (let at = words.length - 1; at >= 0; at--) {

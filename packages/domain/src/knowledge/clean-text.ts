@@ -2,8 +2,9 @@ import type { Candidate, FactImport, Sensitivity } from '@cleanslate/contracts';
 import { applySensitivePolicy, maskSensitive, type SensitiveKind, type SensitivePolicy } from '../sensitive/index.ts';
 
 /**
- * A candidate as it may be kept: identifiers masked, and what it is said to be raised to `personal` or `secret` by what was found. What opens something is
- * taken out here already, although screening refuses the whole candidate: refused ones are kept too, for the record.
+ * A candidate as it may be kept: identifiers masked, and its sensitivity raised to `personal` or `secret` if any were
+ * found. Credentials are removed here already, although screening refuses the whole candidate: refused ones are kept
+ * too, for the record.
  */
 export function cleanCandidate(candidate: Candidate, policy: SensitivePolicy): Candidate {
   let sensitivity = candidate.sensitivity ?? 'none';
@@ -34,7 +35,7 @@ function higher(a: Sensitivity, b: Sensitivity): Sensitivity {
   return order.indexOf(a) < order.indexOf(b) ? b : a;
 }
 
-/** One period of what people import, masked; `refused` names what must not be imported at all. */
+/** One period of an import, masked; `refused` names what must not be imported at all. */
 export type CleanedPeriod = {
   readonly statement: string;
   readonly value: string;

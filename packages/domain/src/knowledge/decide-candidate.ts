@@ -37,7 +37,7 @@ export function decideCandidate(
   return screening.passed ? decideStatement(draft, released, now) : refusal(screening.reason, null);
 }
 
-/** The same without screening: for what a person says, who answers for it. */
+/** The same without screening: for what a person states and answers for. */
 export function decideStatement(draft: WriteDraft, released: ReleasedCandidate, now: number): CandidateDecision {
   const said = toCandidateBody(released.candidate, released);
   const match = findFact(draft, released, said);
@@ -76,12 +76,15 @@ function refusal(reason: string, body: FactBody | null): CandidateDecision {
   return { outcome: 'rejected', reason, knowledgeId: null, version: null, wave: -1, body, ruling: null };
 }
 
-/** It says what it was told: a recalled fact fed back is no second source. */
+/** It only repeats what it was told: a recalled fact fed back is not a second source. */
 function restsOn(candidate: Candidate, { knowledgeId }: FactState): boolean {
   return candidate.derivedFrom.some((ref) => ref.slice(0, ref.lastIndexOf('@')) === knowledgeId);
 }
 
-/** Read by nobody who may not read the fact that it is about, unless a person named its level; what is believed already keeps its own. */
+/**
+ * Only those may read it who may read the fact that it is about, unless a person named its level; what is already
+ * believed keeps its own.
+ */
 export function atLevelOf({ believed }: FactState, body: FactBody): FactBody {
   if (believed.some((version) => version.body.contentHash === body.contentHash)) return body;
   const level = highestLevel(body.accessLevel, ...believed.map((version) => version.body.accessLevel));
@@ -92,7 +95,9 @@ function sameSignature(a: FactBody, b: FactBody): boolean {
   return a.signature === b.signature;
 }
 
-/** By the id given, else exhaustively by key, else (no assertion) by signature; a new id where nothing is known. */
+/**
+ * By the given id, otherwise by key, exhaustively, otherwise (no assertion) by signature; a new id if nothing is known.
+ */
 function findFact(draft: WriteDraft, released: ReleasedCandidate, body: FactBody): FactState | 'ambiguous' {
   const { tenantId, candidate } = released;
   if (candidate.knowledgeId !== undefined) return draft.find(tenantId, candidate.knowledgeId);
@@ -105,7 +110,7 @@ function findFact(draft: WriteDraft, released: ReleasedCandidate, body: FactBody
   return same ?? 'ambiguous';
 }
 
-/** An undated repetition of a believed version adds nothing: its period is that version's. */
+/** An undated repetition of a believed version adds nothing: it takes that version's period. */
 function toPeriod(
   state: FactState,
   { candidate, saidAt }: ReleasedCandidate,
@@ -123,7 +128,7 @@ function toPeriod(
   return holdsNow ? known.valid : placed;
 }
 
-/** The hardest ruling over all versions that the period would displace. */
+/** The strictest ruling over all versions that the period would displace. */
 function rule(
   { believed, weights }: FactState,
   body: FactBody,
@@ -142,7 +147,7 @@ function rule(
   return rulings[0] ?? null;
 }
 
-/** `weight`: what feedback left of the one that its source gave it, as every reader weighs it. */
+/** `weight`: what feedback left of its source's weight, as every reader weighs it. */
 function toContender(body: FactBody, weight = body.weight) {
   return { ...body, weight, trust: body.lineage.trust };
 }

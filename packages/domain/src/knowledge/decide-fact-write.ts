@@ -1,12 +1,12 @@
 import { overlaps, subtractRanges, type ValidRange } from './valid-range.ts';
 
-/** A version as it is believed now. `B` is what it says. */
+/** A version as it is believed now. `B` is its content. */
 export type BelievedVersion<B> = { readonly version: number; readonly valid: ValidRange; readonly body: B };
 
 /** Something to be believed from now on, for a stretch of valid time. */
 export type StatedPeriod<B> = { readonly valid: ValidRange; readonly body: B };
 
-/** A version to be written. `remainderOf` names the closed version of which this is what stays true. */
+/** A version to be written. `remainderOf` names the closed version of which this is the part that still holds. */
 export type AssertedVersion<B> = BelievedVersion<B> & { readonly remainderOf: number | null };
 
 export type FactWrite<B> = {
@@ -19,9 +19,10 @@ export type FactWrite<B> = {
 };
 
 /**
- * Lays `periods` (which must not overlap) over what is believed: wherever a period says something else, it wins; what it doesn't touch
- * stays. A version that lost a part is closed and its rest asserted anew, so at no moment do two versions of one belief hold. Versions
- * that say the same already stay as they are. Numbers count on from `nextVersion`, remainders first.
+ * Lays `periods` (which must not overlap) over what is believed: wherever a period says something else, it wins; what
+ * it doesn't touch stays. A version that lost a part is closed and its rest asserted anew, so that no two versions of
+ * one fact ever hold at once. Versions that already say the same stay as they are. Numbers continue from `nextVersion`,
+ * remainders first.
  */
 export function decideFactWrite<B>(
   believed: readonly BelievedVersion<B>[],
@@ -63,7 +64,7 @@ export function decideFactWrite<B>(
 }
 
 function byValidTime(a: { valid: ValidRange }, b: { valid: ValidRange }): number {
-  // Not a subtraction: -Infinity - -Infinity is no number.
+  // Not a subtraction: -Infinity - -Infinity is NaN.
   return a.valid.from < b.valid.from ? -1 : a.valid.from > b.valid.from ? 1 : 0;
 }
 

@@ -16,9 +16,9 @@ export type ImportOutcome = {
 };
 
 /**
- * Lays an imported set over what is believed, exactly as its periods say; periods it doesn't name stay. Throws `INVALID_INPUT` or
- * `FACT_OVERLAP` naming the field, before anything was decided. What a person confirmed isn't displaced by a lesser source: that
- * fact's outcome is `disputed`.
+ * Lays an imported set over what is believed, exactly as its periods say; periods it doesn't name stay. Throws
+ * `INVALID_INPUT` or `FACT_OVERLAP` naming the field, before anything is decided. A lesser source doesn't displace what
+ * a person confirmed: that fact's outcome is `disputed`.
  */
 export function decideImport(
   draft: WriteDraft,
@@ -58,7 +58,7 @@ export function decideImport(
   });
 }
 
-/** Valid ranges of each fact's periods. Throws as `decideImport` says. */
+/** Valid ranges of each fact's periods. Throws what `decideImport` throws. */
 export function checkImport(facts: readonly FactImport[]) {
   const seen = new Map<string, number>();
   return facts.map((fact, index) => {

@@ -2,8 +2,8 @@ import type { AssertedVersion, BelievedVersion, FactWrite } from './decide-fact-
 import { overlaps, subtractRanges, type ValidRange } from './valid-range.ts';
 
 /**
- * Ends the belief in what was said for `range`: the versions there are closed, and what they say outside of it is asserted anew. What was
- * believed until now stays readable under the earlier revisions. `selected` limits it to some versions.
+ * Stops believing what was said for `range`: the versions there are closed, and what they say outside of it is asserted
+ * anew. What was believed until now stays readable under the earlier revisions. `selected` limits it to some versions.
  */
 export function decideRetraction<B>(
   believed: readonly BelievedVersion<B>[],

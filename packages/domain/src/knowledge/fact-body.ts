@@ -14,7 +14,7 @@ import { cleanPeriod } from './clean-text.ts';
 import { factKeyOf, sha256, signatureOf } from './signature.ts';
 import { combineLineage, highestLevel, type Lineage, layerOf, type Parent, weightOf } from './trust.ts';
 
-/** Everything a version says and where it comes from; when it holds and is believed stands beside it. */
+/** Everything a version says and where it comes from; when it is in force and believed is kept beside it. */
 export type FactBody = {
   readonly statement: string;
   readonly assertion: Assertion | null;
@@ -41,7 +41,7 @@ export type FactBody = {
   readonly tags: readonly string[];
 };
 
-/** Hash of what a version says (not of when it holds, nor of who said it): equal content is written once. */
+/** Hash of what a version says (not of when it is in force, nor of who said it): equal content is written once. */
 export function contentHashOf(
   content: Pick<FactBody, 'statement' | 'assertion' | 'knowledgeType' | 'accessLevel' | 'sensitivity' | 'tags'>,
 ): string {
@@ -51,7 +51,7 @@ export function contentHashOf(
   );
 }
 
-/** Who may read what somebody says; an import, and a candidate that names no level, are for everybody inside. */
+/** Default access level: imports, and candidates that name no level, may be read by everybody inside. */
 export function accessLevelOf(said: Candidate | FactImport): AccessLevel {
   return ('accessLevel' in said ? said.accessLevel : undefined) ?? 'internal';
 }
@@ -107,19 +107,22 @@ export function toImportedBody(
 }
 
 export type CandidateSource = {
-  /** Both null where a person says it. */
+  /** Both null if a person says it. */
   readonly candidateId: string | null;
   readonly taskId: string | null;
   readonly messageId: string;
   /** Milliseconds; never later than it was received. */
   readonly saidAt: number;
   readonly validatorScore: number | null;
-  /** False where the task completed without a verdict: what it says counts as a model's inference. */
+  /** False if the task completed without a verdict: what it says counts as a model's inference. */
   readonly validated: boolean;
   readonly parents: readonly Parent[];
 };
 
-/** A screened candidate as a body. Like trust, its level comes from its parents: what a restricted fact went into is restricted. */
+/**
+ * A screened candidate as a body. Like trust, its level comes from its parents: anything made from a restricted fact is
+ * restricted.
+ */
 export function toCandidateBody(candidate: Candidate, source: CandidateSource): FactBody {
   const sourceType = source.validated ? candidate.sourceType : 'model_inference';
   const lineage = combineLineage(sourceType, candidate.sourceRef, source.parents);

@@ -1,9 +1,9 @@
-/** One thing that a person said of a fact version, through an answer that rests on it; in the order in which it was said. */
+/** One thing that a person said of a fact version, through an answer that rests on it; in the order of saying. */
 export type Vote = { readonly person: string; readonly verdict: 'wrong' | 'right' };
 
 /** One person's "wrong" takes a fifth of the weight, one person's "right" gives as much back. */
 const STEP = 0.8;
-/** However many say so: a fact that everybody calls wrong is retracted by somebody, not forgotten by weight. */
+/** However many people say so: a fact that everybody calls wrong must be retracted by somebody, not forgotten by weight. */
 const LEAST = 0.25;
 const MOST = 1.25;
 
@@ -14,7 +14,10 @@ export function countVotes(votes: readonly Vote[]): { readonly wrong: number; re
   return { wrong, right: last.size - wrong };
 }
 
-/** The weight of a version after feedback: between a quarter of what its source gave it and a little more than that, never above 1. */
+/**
+ * The weight of a version after feedback: between a quarter of its source's weight and a little more than that, never
+ * above 1.
+ */
 export function weightAfter(base: number, votes: readonly Vote[]): number {
   const { wrong, right } = countVotes(votes);
   const weight = base * STEP ** (wrong - right);

@@ -6,8 +6,9 @@ const MAX_VALUES = 200_000;
 const MAX_LENGTH = 73;
 
 /**
- * The fact versions that a value names, each once, in the order in which they stand there: strings that are `id@version`, and whole facts as they are
- * read (`{ knowledgeId, version }`). Texts are not searched: a reference in prose is no evidence.
+ * The fact versions that a value names, each once, in the order of their appearance: strings that are `id@version`, and
+ * whole facts as they are read (`{ knowledgeId, version }`). Texts are not searched: a reference in prose is not
+ * evidence.
  */
 export function findFactRefs(value: unknown): string[] {
   const found = new Set<string>();
@@ -24,7 +25,7 @@ export function findFactRefs(value: unknown): string[] {
       if (isFactRef(ref)) found.add(ref);
     }
     for (const key of Object.keys(item)) {
-      // What a fact is in doubt for is no ground of anything.
+      // The cause of a fact's doubt is not a ground of anything.
       if (key !== 'marks') visit((item as Record<string, unknown>)[key], depth + 1);
     }
   };
@@ -32,13 +33,13 @@ export function findFactRefs(value: unknown): string[] {
   return [...found];
 }
 
-/** `ref` as id and version; it must be one. */
+/** `ref` as id and version; it must be a reference. */
 export function splitFactRef(ref: string): { readonly knowledgeId: string; readonly version: number } {
   const at = ref.lastIndexOf('@');
   return { knowledgeId: ref.slice(0, at), version: Number(ref.slice(at + 1)) };
 }
 
 function isFactRef(text: string): boolean {
-  // Most strings are prose: nearly all are told by length or by a missing sign.
+  // Most strings are prose: nearly all are ruled out by length or by a missing sign.
   return text.length <= MAX_LENGTH && text.includes('@') && FactRef.safeParse(text).success;
 }

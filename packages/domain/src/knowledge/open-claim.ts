@@ -3,24 +3,24 @@ import { type Interval, intersect } from '../planning/interval.ts';
 import { accessLevelOf } from './fact-body.ts';
 import { highestLevel } from './trust.ts';
 
-/** What somebody says against a fact and nobody has decided on, as readers of the fact need it. */
+/** A claim against a fact that nobody has decided on, as readers of the fact need it. */
 export type OpenClaim = DisputeView & {
   /** Who may read it. */
   readonly accessLevel: AccessLevel;
-  /** The times that it speaks of. */
+  /** The times that it is about. */
   readonly periods: readonly Interval[];
 };
 
 /**
- * A claim speaks of the time of the version that it was held against, and of the periods that it names itself. It is as restricted as it would be as a version:
- * `levels` are those of what was believed of the fact when it was made.
+ * A claim is about the time of the version that it was made against, and about the periods that it names itself. It is
+ * as restricted as it would be as a version: `levels` are those of what was believed of the fact when it was made.
  */
 export function toOpenClaim(dispute: DisputeView, incumbent: Interval, levels: readonly AccessLevel[]): OpenClaim {
   const accessLevel = highestLevel(accessLevelOf(dispute.challenger), ...levels);
   return { ...dispute, accessLevel, periods: [incumbent, ...periodsNamed(dispute)] };
 }
 
-/** Of a fact with several versions, a claim is made against those of its time. */
+/** If the fact has several versions, a claim is made against those of its time. */
 export function isAbout(
   { knowledgeId, periods }: OpenClaim,
   version: { knowledgeId: string; valid: Interval },
@@ -29,8 +29,9 @@ export function isAbout(
 }
 
 /**
- * As it would be placed, should it win. Without an end it goes on until the next period known to begin: it speaks of one version only, the incumbent. Without a
- * beginning it begins when it was said, and may end behind other versions than that.
+ * Where it would be placed if it won. Without an end it lasts until the next period known to begin, since it is about
+ * one version only, the incumbent. Without a beginning it begins when it was said, and may end after other versions
+ * than that.
  */
 function periodsNamed({ challenger, openedAt }: DisputeView): Interval[] {
   if ('periods' in challenger)

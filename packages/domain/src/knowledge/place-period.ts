@@ -4,9 +4,10 @@ import { contains, type ValidRange } from './valid-range.ts';
 export type PlacedVersion = { readonly valid: ValidRange; readonly sourceTime: number };
 
 /**
- * The valid range of a statement that may leave its dates open. No end: until the next period known to begin (a rule in force since March
- * that we learn in June doesn't undo one that begins in May). No beginning: always, where nothing is known yet; else from when it was said,
- * and not past a saying that came later, so that two statements delivered in the wrong order come out right. Undefined where nothing is left.
+ * The valid range of a statement that may leave its dates open. No end: until the next period known to begin (a rule in
+ * force since March that we learn in June doesn't undo one that begins in May). No beginning: always, if nothing is
+ * known yet; otherwise from when it was said, and not past a later statement, so that two statements delivered in the
+ * wrong order come out right. Undefined if nothing is left.
  */
 export function placePeriod(
   believed: readonly PlacedVersion[],

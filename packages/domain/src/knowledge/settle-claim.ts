@@ -1,4 +1,4 @@
-/** What the scheduler said about a task, as stored: governs its candidates, whenever they arrive. */
+/** What the scheduler said about a task, as stored: it governs the task's candidates, whenever they arrive. */
 export type StoredSettlement = {
   readonly verdict: 'passed' | 'unvalidated' | 'held';
   readonly validatorScore: number | null;
@@ -6,7 +6,9 @@ export type StoredSettlement = {
 };
 export type CandidateClaim = { readonly stepId: string; readonly attempt: number; readonly claimId: string };
 
-/** Where a candidate goes: `wait` for the settlement, `hold` until retry or retention, `release` to screening, `drop`. */
+/**
+ * Where a candidate goes: `wait` for the settlement, `hold` until retry or retention, `release` to screening, `drop`.
+ */
 export type Routing = 'wait' | 'hold' | 'release' | 'drop';
 
 export function routeCandidate(settlement: StoredSettlement | undefined, claim: CandidateClaim): Routing {
@@ -18,7 +20,7 @@ export function routeCandidate(settlement: StoredSettlement | undefined, claim: 
   return won ? 'release' : 'drop';
 }
 
-/** A task that completed stays so: a held settlement is replaced by any later one, another only repeated. */
+/** A completed task stays completed: a held settlement is replaced by any later one, any other is only repeated. */
 export function mergeSettlement<S extends Pick<StoredSettlement, 'verdict'>>(stored: S | undefined, said: S): S {
   return stored === undefined || stored.verdict === 'held' ? said : stored;
 }

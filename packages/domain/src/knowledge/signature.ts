@@ -21,7 +21,7 @@ export function sha256(text: string): string {
   return hash('sha256', text);
 }
 
-/** Lower case, one width, one blank: "Payment  Term" and "ｐayment term" are one subject. */
+/** Lower case, one width, single spaces: "Payment  Term" and "ｐayment term" are one subject. */
 export function normaliseName(text: string): string {
   return foldWidth(text.normalize('NFKC')).toLowerCase().replace(/\s+/g, ' ').trim();
 }
@@ -32,8 +32,9 @@ export function factKeyOf(assertion: Pick<Assertion, 'subject' | 'predicate'>): 
 }
 
 /**
- * Hash of what decides sameness. Equal only where subject, predicate, value, unit, polarity and modality are equal *and* the wording holds
- * the same numbers, units, dates, negations and modal verbs; without an assertion also the same content words. Likeness never suffices.
+ * Hash of what decides sameness. Equal only if subject, predicate, value, unit, polarity and modality are equal *and*
+ * the wording contains the same numbers, units, dates, negations and modal verbs; without an assertion also the same
+ * content words. Similarity never suffices.
  */
 export function signatureOf(statement: string, assertion: Assertion | null): string {
   if (assertion === null) return sha256(canonicalJson(findTextFeatures(statement)));

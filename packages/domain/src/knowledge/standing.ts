@@ -1,6 +1,9 @@
 import { contains, overlaps, subtractRanges, type ValidRange } from './valid-range.ts';
 
-/** A version on which others rest: what it said, when that was to hold, and when it was written. Times in milliseconds. */
+/**
+ * A version on which others rest: what it said, when that was to be in force, and when it was written. Times in
+ * milliseconds.
+ */
 export type Support = {
   readonly version: number;
   readonly signature: string;
@@ -15,9 +18,10 @@ export type StandingVersion = { readonly version: number; readonly signature: st
 export type MarkCause = 'superseded' | 'retracted' | 'expired';
 
 /**
- * Does a version still stand, so that what was derived from it may stand too? It does while its fact says the same: at this moment, or, for
- * history (a period that was over when it was written), throughout that period; a version that isn't due yet, at its beginning. So a rephrasing,
- * a shift of dates that leaves this moment alone and a rollback to the same statement doubt nothing. Null where it stands.
+ * Does a version still stand, so that what was derived from it may stand too? It does while its fact says the same: at
+ * this moment, or, for history (a period that was over when it was written), throughout that period; for a version that
+ * isn't in force yet, at its beginning. So a rephrasing, a shift of dates that leaves this moment alone and a rollback
+ * to the same statement cast no doubt. Null if it stands.
  */
 export function findDoubt(support: Support, believed: readonly StandingVersion[], now: number): MarkCause | null {
   const same = believed.filter(({ signature }) => signature === support.signature);
@@ -33,8 +37,9 @@ export function findDoubt(support: Support, believed: readonly StandingVersion[]
 }
 
 /**
- * The same for an answer about a moment of its own (`--valid-at`): what happened since changes nothing in what held then, but a correction of the past
- * does. What held only before or after that moment (history that a conclusion was drawn from) is judged as ever.
+ * The same for an answer about a moment of its own (`--valid-at`): later events don't change what was in force then,
+ * but a correction of the past does. Whatever was in force only before or after that moment (history that a conclusion
+ * was drawn from) is judged as usual.
  */
 export function findDatedDoubt(
   support: Support,

@@ -2,12 +2,12 @@ import { foldWidth } from '../quantities/fold-width.ts';
 import { findDates, findQuantities } from '../quantities/index.ts';
 import { moveLeadingPhrase, toCanonicalWords } from './canonical-words.ts';
 
-/** What decides whether two wordings can say the same, read from the text alone. */
+/** What decides whether two wordings can mean the same, read from the text alone. */
 export type TextFeatures = {
   /** In order: "30 days for A, 60 for B" is not "60 days for A, 30 for B". */
   readonly quantities: readonly string[];
   readonly dates: readonly string[];
-  /** How many negating words: "not renewable" and "renewable" are 0.93 alike to an encoder. */
+  /** Number of negating words: "not renewable" and "renewable" have a similarity of 0.93 for an encoder. */
   readonly negations: number;
   readonly modalities: readonly string[];
   /** Content words (Latin) and characters (Chinese) in order, without numbers: who owes whom is a matter of order. */
@@ -35,7 +35,10 @@ export function findTextFeatures(statement: string): TextFeatures {
   return { ...features, words: toCanonicalWords(blank(text, spans)) };
 }
 
-/** The same without the words, which are half of the work: where an assertion says what it is about. */
+/**
+ * The same without the words, which are half of the work: for statements with an assertion that says what they are
+ * about.
+ */
 export function findHardFeatures(statement: string): HardFeatures {
   return readFeatures(statement).features;
 }

@@ -14,12 +14,12 @@ export function weightOf(sourceType: SourceType): number {
 
 export type Lineage = { readonly roots: readonly string[]; readonly trust: SourceType };
 
-/** What something was derived from: where that comes from, and who may read it. */
+/** Origin and access level of something that others were derived from. */
 export type Parent = Lineage & { readonly accessLevel: AccessLevel };
 
 const MAX_ROOTS = 100;
 
-/** Trust is the least over a lineage: restating a web page doesn't make it more than a web page. */
+/** Trust is the minimum over a lineage: restating a web page doesn't make it more than a web page. */
 export function combineLineage(own: SourceType, sourceRef: string, parents: readonly Lineage[]): Lineage {
   if (parents.length === 0) return { roots: [sourceRef], trust: own };
   const trust = parents.reduce((least, { trust: other }) => (weightOf(other) < weightOf(least) ? other : least), own);
@@ -27,7 +27,7 @@ export function combineLineage(own: SourceType, sourceRef: string, parents: read
   return { roots, trust };
 }
 
-/** Who may read what several things went into: only those who may read each of them. */
+/** Who may read something made from several parts: only those who may read each of them. */
 export function highestLevel(first: AccessLevel, ...others: readonly AccessLevel[]): AccessLevel {
   return others.reduce(
     (highest, level) => (AccessLevel.options.indexOf(level) > AccessLevel.options.indexOf(highest) ? level : highest),

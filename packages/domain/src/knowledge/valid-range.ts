@@ -3,7 +3,7 @@ import { AppError } from '@cleanslate/contracts';
 /** Valid time `[from, until)` in milliseconds since 1970, UTC; ±Infinity is unbounded. */
 export type ValidRange = { readonly from: number; readonly until: number };
 
-/** Throws `INVALID_INPUT` naming `field` where the range holds no moment. */
+/** Throws `INVALID_INPUT` naming `field` if the range contains no moment. */
 export function toValidRange(validFrom: string | null, validUntil: string | null, field: string): ValidRange {
   const range = {
     from: validFrom === null ? Number.NEGATIVE_INFINITY : Date.parse(validFrom),

@@ -9,13 +9,14 @@ export type FactState = {
   readonly knowledgeId: string;
   readonly nextVersion: number;
   readonly believed: readonly BelievedVersion<FactBody>[];
-  /** The present weight of versions, by number; of others it is still that which their source gave them. */
+  /** The present weight of versions, by number; all others still have their source's weight. */
   readonly weights: ReadonlyMap<number, number>;
 };
 
 /**
- * A version to insert. Waves number the revisions of one batch from 0: where a batch says two things about one fact, the second is written one
- * revision later, so that history holds both. `untilWave` is set where a later wave of the same batch ends the belief again.
+ * A version to insert. Waves number the revisions of one batch from 0: if a batch says two things about one fact, the
+ * second is written one revision later, so that history has both. `untilWave` is set if a later wave of the same batch
+ * ends the belief again.
  */
 export type DraftVersion = BelievedVersion<FactBody> & {
   readonly tenantId: string;
@@ -35,7 +36,7 @@ export type DraftClosing = {
 type DraftWrite = FactWrite<FactBody> & { readonly wave: number };
 type Draft = { state: FactState; lastWave: number; versions: DraftVersion[]; closings: DraftClosing[] };
 
-/** The facts of a batch while it is decided: each decision sees what the ones before it wrote. */
+/** The facts of a batch while it is being decided: each decision sees what the ones before it wrote. */
 export class WriteDraft {
   readonly #facts = new Map<string, Draft>();
   readonly #keys = new Map<string, Set<string>>();
@@ -44,7 +45,7 @@ export class WriteDraft {
     for (const state of states) this.#track({ state, lastWave: -1, versions: [], closings: [] });
   }
 
-  /** The fact as the batch has left it so far; without versions where it is new. */
+  /** The fact as the batch has left it so far; without versions if it is new. */
   find(tenantId: string, knowledgeId: string): FactState {
     const known = this.#facts.get(factId(tenantId, knowledgeId))?.state;
     return known ?? { tenantId, knowledgeId, nextVersion: 1, believed: [], weights: new Map() };
@@ -60,7 +61,7 @@ export class WriteDraft {
     return this.#findIndexed(factId(tenantId, signature));
   }
 
-  /** Decides and applies one write. Returns it with its wave, -1 where nothing was to be written. */
+  /** Decides and applies one write. Returns it with its wave, -1 if nothing had to be written. */
   write(
     tenantId: string,
     knowledgeId: string,
@@ -72,7 +73,7 @@ export class WriteDraft {
     );
   }
 
-  /** Decides and applies a retraction. Returns it with its wave, -1 where nothing was believed there. */
+  /** Decides and applies a retraction. Returns it with its wave, -1 if nothing was believed there. */
   retract(
     tenantId: string,
     knowledgeId: string,

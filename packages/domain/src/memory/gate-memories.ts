@@ -11,16 +11,16 @@ export type GatedMemories = {
 
 /** One statement, not a speech. */
 const MAX_QUOTE = 500;
-/** The least that the maintainer takes from what nobody vouches for; who picked it decides nothing. */
+/** The lowest confidence that the maintainer accepts for what nobody vouched for; who picked it makes no difference. */
 const CONFIDENCE = 0.9;
-/** Between two sentences that a quote may begin behind. */
+/** What may separate two sentences, so that a quote may begin after it. */
 const MAX_BLANKS = 200;
 const QUESTION =
   /[?？]["'”’)）]*$|(?:吗|呢|么)[。.!！]?$|^(?:who|what|when|where|why|how|which|can|could|would|will|do|does|did|is|are|should|shall|may)\b(?! not\b).*\?|^(?:请问|谁|什么|为什么|怎么|如何|哪)/i;
 
 /**
- * Candidates from what was picked of a conversation. Each is a user's own sentence, word for word; questions, guesses, small talk, what was recalled from memory
- * and what speaks to a machine are refused, whoever picked it.
+ * Candidates from what was picked from a conversation. Each is a user's own sentence, word for word; questions,
+ * guesses, small talk, what was recalled from memory and what addresses a machine are refused, whoever picked it.
  */
 export function gateMemories(
   sessionId: string,
@@ -49,12 +49,12 @@ function findFault(memory: PickedMemory, candidate: Candidate, item: SaidItem | 
   const { statement } = candidate;
   if (statement.length > MAX_QUOTE) return 'too_long';
   if (!isWholeQuote(item.text, memory.quote.trim())) return 'not_quoted';
-  // The item as a whole: an order to a machine may stand before the sentence that it is about.
+  // The item as a whole: an order to a machine may come before the sentence that it is about.
   if (isInstructionLike(item.text)) return 'instruction_like';
   if (QUESTION.test(statement)) return 'question';
   if (isDoubtful(statement)) return 'doubtful';
   if (sanitizeText(statement, candidate.knowledgeType).outcome === 'refused') return 'secret';
-  // What the maintainer would refuse is not worth its while.
+  // Not proposed, since the maintainer would refuse it.
   const screening = screenCandidate(candidate, true, DEFAULT_SCREEN);
   if (screening.passed) return undefined;
   return MEMORY_REFUSALS.find((known) => known === screening.reason) ?? 'screened';

@@ -1,6 +1,6 @@
 import type { KnowledgeType } from '@cleanslate/contracts';
 
-/** What of a conversation may be worth more than the conversation. */
+/** Kinds of statement in a conversation that may be worth keeping longer. */
 export const MEMORY_KINDS = ['preference', 'decision', 'correction'] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
@@ -19,7 +19,10 @@ export type PickedMemory = { readonly kind: MemoryKind; readonly item: number; r
 export const MEMORY_REFUSALS = [
   /** There is no such item, or no user said it. */
   'not_said_by_user',
-  /** The quote is not word for word whole sentences of the item: a part of one may say the opposite of it. */
+  /**
+   * The quote does not consist of whole sentences of the item, word for word: a part of a sentence may say the opposite
+   * of it.
+   */
   'not_quoted',
   'question',
   /** It says of itself that it is a guess. */

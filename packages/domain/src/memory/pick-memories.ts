@@ -1,7 +1,10 @@
 import type { MemoryKind, PickedMemory, SaidItem } from './memory.ts';
 import { splitSentences } from './sentences.ts';
 
-/** In this order: "No, we decided on Oslo" corrects, and "we decided that I always get a copy" is a decision. */
+/**
+ * Tried in this order: "No, we decided on Oslo" is a correction, and "we decided that I always get a copy" is a
+ * decision.
+ */
 const CUES: readonly { readonly kind: MemoryKind; readonly pattern: RegExp }[] = [
   {
     kind: 'correction',
@@ -35,7 +38,10 @@ const CUES: readonly { readonly kind: MemoryKind; readonly pattern: RegExp }[] =
   },
 ];
 
-/** What users said of how they want things, what they decided and what they set right: whole sentences with the words for it. Anything else is left. */
+/**
+ * What users said about how they want things, what they decided and what they corrected: whole sentences that contain
+ * the words for it. Everything else is left.
+ */
 export function pickMemories(items: readonly SaidItem[]): PickedMemory[] {
   return items
     .filter(({ from }) => from === 'user')

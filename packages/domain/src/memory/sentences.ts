@@ -1,9 +1,12 @@
 const END = /[.!?]["'”’)\]]{0,2}(?=\s|$)|[。！？；…][”’」』）]{0,2}|\n+/g;
-/** A point after these, or after a single letter, ends no sentence: "approx. 5 %", "No. 12", "e.g. rent", "J. Smith". */
+/** A full stop after these, or after a single letter, doesn't end a sentence: "approx. 5 %", "No. 12", "e.g. rent", "J. Smith". */
 const ABBREVIATED =
   /(?:^|[\s(["'“‘])(?:no|nos|approx|ca|cf|vs|art|arts|sec|fig|eq|para|vol|pp?|e\.g|i\.e|etc|incl|excl|mr|mrs|ms|dr|st|inc|ltd|co|[a-z])\.$/i;
 
-/** Where sentences end, as offsets behind each, the end of the text included. Never inside a number, nor behind an abbreviation. Linear. */
+/**
+ * Where sentences end, as offsets after each, including the end of the text. Never inside a number, nor after an
+ * abbreviation. Linear.
+ */
 export function findSentenceEnds(text: string): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(END)) {

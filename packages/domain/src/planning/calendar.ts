@@ -9,14 +9,14 @@ export function yearOf(year: number): Interval {
   return monthsFrom(year, 1, 12);
 }
 
-/** One day, `iso` as YYYY-MM-DD. Null where the calendar has no such day. */
+/** One day, `iso` as YYYY-MM-DD. Null if the calendar has no such day. */
 export function dayOf(iso: string): Interval | null {
   const from = new Date(`${iso}T00:00:00.000Z`);
   if (Number.isNaN(from.getTime()) || from.toISOString().slice(0, 10) !== iso) return null;
   return { from: from.toISOString(), until: new Date(from.getTime() + 86_400_000).toISOString() };
 }
 
-/** The last such month that had begun at `at`. */
+/** The latest such month that had begun at `at`. */
 export function lastMonth(month: number, at: string): Interval {
   const [year, now] = partsOf(at);
   return monthsFrom(month <= now ? year : year - 1, month, 1);

@@ -34,7 +34,7 @@ const hanMonth = (text: string) => {
 const quarter = (text: string) => (/\d/.test(text) ? Number(text) : HAN_DIGITS.indexOf(text) + 1);
 const monthOf = (year: number, number: number) => (number >= 1 && number <= 12 ? monthsFrom(year, number, 1) : null);
 
-/** The first that fits at a place counts, so the more exact ones stand first. */
+/** The first that fits at a place counts, so the more exact ones come first. */
 const ATOMS: readonly Atom[] = [
   {
     pattern: new RegExp(`\\bq([1-4])\\s{0,3}(?:of\\s)?(${YEAR})\\b`, 'gi'),
@@ -98,7 +98,7 @@ const ATOMS: readonly Atom[] = [
 
 /** Connecting words before, between and after the times: what they make of them. */
 const RANGE_BEFORE = /(?:\bbetween|\bfrom|从|自|在)\s?$/i;
-/** Of these, what makes a range of two times that "and" joins: "在" stands before a list as well. */
+/** Those that make a range of two times joined by "and": "在" may also come before a list. */
 const RANGE_SAID = /(?:\bbetween|\bfrom|从|自)\s?$/i;
 const RANGE_BETWEEN = /^\s?(?:and|to|until|till|through|-|–|至|到|和|~)\s?(?:the\s)?$/i;
 const RANGE_AFTER = /^\s?(?:之间|期间|间)/;
@@ -111,13 +111,16 @@ const HAN_AFTER = /^\s?(?:之后|以后)/;
 const HAN_SINCE = /^\s?(?:以来|起|开始)/;
 const HAN_IN = /^\s?(?:的时候|时|期间|当时|内|里|中)/;
 
-/** All that stands between two times of a list. */
+/** Whatever may appear between two times of a list. */
 const LISTED = /^[\s,，、;；]*(?:and|or|as well as|和|与|及|以及|还有|或)?\s*$/i;
 
-/** No word before a time that is read with it is longer. Looking back further would look through the whole question for each of its times. */
+/**
+ * No word that is read with the time after it is longer. Looking back further would search the whole question for each
+ * of its times.
+ */
 const LEAD = 40;
 
-/** Every time a question names, in order. `at`: what "last year" and "in March" are counted from. */
+/** Every time a question names, in order. `at`: the moment that "last year" and "in March" are relative to. */
 export function findPeriods(question: string, at: string): FoundPeriod[] {
   const text = foldWidth(question);
   const atoms = findAtoms(text, at);
@@ -187,14 +190,14 @@ function withWords(text: string, { period, span }: FoundPeriod): FoundPeriod {
   return { period, span };
 }
 
-/** Where a connecting word begins that ends at a place; null where none does. */
+/** Where a connecting word begins that ends at a given place; null if there is none. */
 function findLead(pattern: RegExp, text: string, end: number): number | null {
   const start = Math.max(0, end - LEAD);
   const match = pattern.exec(text.slice(start, end));
   return match === null ? null : start + match.index;
 }
 
-/** Where times stand: "in March 2024 and in March 2030", "2024年3月、2030年3月" as one place. */
+/** Where times appear: "in March 2024 and in March 2030", "2024年3月、2030年3月" as one place. */
 export function joinListed(question: string, periods: readonly Pick<FoundPeriod, 'span'>[]) {
   const joined: { span: Span }[] = [];
   for (const { span } of periods) {
@@ -216,7 +219,7 @@ export function withoutPeriods(question: string, periods: readonly Pick<FoundPer
   return tidy(text + question.slice(at));
 }
 
-/** One blank between words, none before punctuation or beside Chinese. */
+/** One space between words, none before punctuation or beside Chinese. */
 export function tidy(text: string): string {
   return text
     .replace(/\s+/g, ' ')

@@ -1,7 +1,7 @@
 /** A half-open range of time, UTC as `toISOString` prints it; null is unbounded. ISO strings in UTC compare as text. */
 export type Interval = { readonly from: string | null; readonly until: string | null };
 
-/** The thirteen ways in which two ranges can lie to each other (Allen 1983). */
+/** The thirteen relations of two ranges (Allen 1983). */
 export const ALLEN_RELATIONS = [
   ...['before', 'meets', 'overlaps', 'starts', 'during', 'finishes', 'equals'],
   ...['finished_by', 'contains', 'started_by', 'overlapped_by', 'met_by', 'after'],
@@ -10,7 +10,7 @@ export type AllenRelation =
   | ('before' | 'meets' | 'overlaps' | 'starts' | 'during' | 'finishes' | 'equals')
   | ('finished_by' | 'contains' | 'started_by' | 'overlapped_by' | 'met_by' | 'after');
 
-/** How `a` lies to `b`. Total on ranges that hold at least one moment. */
+/** The relation of `a` to `b`. Total on ranges that contain at least one moment. */
 export function allenRelation(a: Interval, b: Interval): AllenRelation {
   const [ends, begins] = [compareUntilFrom(a, b), compareUntilFrom(b, a)];
   if (ends < 0) return 'before';
@@ -24,7 +24,7 @@ export function allenRelation(a: Interval, b: Interval): AllenRelation {
   return until < 0 ? 'during' : 'overlapped_by';
 }
 
-/** What both ranges cover; null where they have no moment in common. */
+/** What both ranges cover; null if they have no moment in common. */
 export function intersect(a: Interval, b: Interval): Interval | null {
   const from = compareFrom(a, b) >= 0 ? a.from : b.from;
   const until = compareUntil(a, b) <= 0 ? a.until : b.until;
@@ -63,7 +63,7 @@ function compareUntil(a: Interval, b: Interval): number {
   return a.until < b.until ? -1 : 1;
 }
 
-/** The end of `a` beside the beginning of `b`; an end that never comes is behind any beginning. */
+/** The end of `a` compared with the beginning of `b`; an end that never comes is after any beginning. */
 function compareUntilFrom(a: Interval, b: Interval): number {
   if (a.until === null || b.from === null) return 1;
   return a.until === b.from ? 0 : a.until < b.from ? -1 : 1;

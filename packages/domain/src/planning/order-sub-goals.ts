@@ -5,9 +5,10 @@ import { findNamedGoals, MAX_SUB_GOALS, type SubGoal } from './sub-goal.ts';
 const LEVELS = AccessLevel.options;
 
 /**
- * Sub-goals with what each waits for, each after what it needs. By data: it names another's result. By time: of two about the same, the later period is asked
- * about after the earlier one. By permission: what was read at a level is never part of a search below it, and of two about the same the lower level is asked
- * first. Throws `PLAN_INVALID` for an unknown name, a cycle, or more than eight.
+ * Sub-goals with what each waits for, each after what it needs. By data: it names another's result. By time: of two
+ * about the same, the later period is asked about after the earlier one. By permission: what was read at a level is
+ * never part of a search below it, and of two about the same the lower level is asked first. Throws `PLAN_INVALID` for
+ * an unknown name, a cycle, or more than eight.
  */
 export function orderSubGoals(subGoals: readonly SubGoal[]): readonly SubGoal[] {
   if (subGoals.length === 0 || subGoals.length > MAX_SUB_GOALS)
@@ -41,7 +42,7 @@ function isLater(a: SubGoal, b: SubGoal): boolean {
   return relation === 'after' || relation === 'met_by';
 }
 
-/** Each after all it needs, otherwise in the order given. */
+/** Each after all it needs, otherwise in the given order. */
 function sortByNeeds(goals: readonly SubGoal[]): readonly SubGoal[] {
   const sorted: SubGoal[] = [];
   const left = [...goals];
@@ -57,7 +58,9 @@ function sortByNeeds(goals: readonly SubGoal[]): readonly SubGoal[] {
   return sorted;
 }
 
-/** A search made from a restricted result would tell it to whoever runs the source: it is run at that result's level. */
+/**
+ * A search made from a restricted result would reveal it to whoever runs the source: it runs at that result's level.
+ */
 function raiseLevels(sorted: readonly SubGoal[]): readonly SubGoal[] {
   const raised: SubGoal[] = [];
   for (const goal of sorted) {

@@ -8,51 +8,59 @@ import { EN_TEMPLATES } from './templates-en.ts';
 import { ZH_TEMPLATES } from './templates-zh.ts';
 
 export type QuestionContext = {
-  /** What "in March" and "last year" are counted from. UTC. */
+  /** The moment that "in March" and "last year" are relative to. UTC. */
   readonly validAt: string;
   /** The highest level that the sub-goals may read. */
   readonly accessLevel: AccessLevel;
 };
 
-/** How sure a template is: it read the form of the question, not its sense. */
+/** How sure a template is: it read the form of the question, not its meaning. */
 const BY_TEMPLATE = 0.85;
 const BY_FORM = 0.75;
 const UNSURE = 0.5;
 
-/** Chinese where a third of its letters are. */
+/** A question is Chinese if a third of its letters are. */
 export function languageOf(question: string): QuestionLanguage {
   const han = [...question.matchAll(/\p{Script=Han}/gu)].length;
   const latin = [...question.matchAll(/[a-z]+/gi)].length;
   return han > latin ? 'zh' : 'en';
 }
 
-/** The plan that the templates give; null where none covers the question, and a model may be asked. Throws `PLAN_INVALID` for more times than sub-goals. */
+/**
+ * The plan that the templates give; null if none covers the question, and a model may be asked. Throws `PLAN_INVALID`
+ * for more times than sub-goals.
+ */
 export function planQuestion(question: string, context: QuestionContext): QuestionPlan | null {
   const { language, periods, text, unlisted } = readTimes(question, context);
   const templates = language === 'zh' ? ZH_TEMPLATES : EN_TEMPLATES;
   const byJoint = readShape(templates, text);
-  // What joins its times tells a comparison of them; to what is asked at each of them it means nothing.
+  // For a comparison the word that joins its times matters; for what is asked at each of them it means nothing.
   const shape = byJoint?.shape === 'comparison_over_time' ? byJoint : readShape(templates, unlisted);
   return shape === null || isUnclear(shape, periods, text !== unlisted)
     ? null
     : toPlan(shape, language, periods, context);
 }
 
-/** Its form doesn't tell which of several times belongs to which part. `listed`: they stand in one list. */
+/** Its form doesn't show which of several times belongs to which part. `listed`: they are in one list. */
 function isUnclear({ shape }: QuestionShape, periods: readonly FoundPeriod[], listed: boolean): boolean {
   const { length } = distinct(periods.map(({ period }) => period));
   return (shape === 'multi_hop' && length > 1) || (shape === 'comparison' && (length > 2 || (length === 2 && listed)));
 }
 
-/** What stays where no template covers the question and no model is there: the whole question, looked for by both channels, at each time it names. Throws as `planQuestion`. */
+/**
+ * The fallback if no template covers the question and there is no model: the whole question, searched by both channels,
+ * at each time it names. Throws what `planQuestion` throws.
+ */
 export function planWhole(question: string, context: QuestionContext): QuestionPlan {
   const { language, periods, unlisted } = readTimes(question, context);
-  // Nothing but times and marks is looked for as it stands.
+  // Nothing but times and punctuation: searched as it is.
   const plan = toPlan({ shape: 'lookup', topic: unlisted === '' ? question : unlisted }, language, periods, context);
   return withConfidence(plan, UNSURE);
 }
 
-/** Below 0.7 every sub-goal is looked for by both channels: what is not surely understood should at least not be missed. */
+/**
+ * Below 0.7 every sub-goal is searched by both channels: what is not surely understood should at least not be missed.
+ */
 export function withConfidence(plan: QuestionPlan, confidence: number): QuestionPlan {
   const subGoals = plan.subGoals.map((goal) => ({
     ...goal,

@@ -1,7 +1,7 @@
-/** What a template reads in a question whose times were taken out. */
+/** What a template reads in a question whose times were removed. */
 export type QuestionShape =
   | { readonly shape: 'comparison'; readonly topics: readonly [string, string] }
-  /** One topic at two times: only where the question names two. */
+  /** One topic at two times: only if the question names two. */
   | { readonly shape: 'comparison_over_time'; readonly topic: string }
   /** The second names the result of the first as `{g1}`. */
   | { readonly shape: 'multi_hop'; readonly first: string; readonly second: string }
@@ -11,7 +11,7 @@ export type QuestionShape =
 
 export type Template = {
   readonly pattern: RegExp;
-  /** Null where the words fit but the sense doesn't. */
+  /** Null if the words fit but the meaning doesn't. */
   readonly read: (groups: Readonly<Record<string, string>>) => QuestionShape | null;
 };
 

@@ -4,7 +4,7 @@ import type { Interval } from './interval.ts';
 export const QUESTION_KINDS = ['lookup', 'comparison', 'time_range', 'multi_hop'] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
-/** How evidence is looked for: by the words, or by the likeness of vectors as well. */
+/** How evidence is searched for: by words, or by similarity of vectors as well. */
 export const SEARCH_CHANNELS = ['words', 'vectors'] as const;
 export type SearchChannel = (typeof SEARCH_CHANNELS)[number];
 
@@ -15,9 +15,9 @@ export type SubGoal = {
   /** Without its times. `{g1}` stands for what sub-goal g1 finds. */
   readonly question: string;
   readonly kind: QuestionKind;
-  /** When what it asks for held; null: at the task's pin. */
+  /** The time it asks about; null: the task's pin. */
   readonly period: Interval | null;
-  /** Every version in the period is asked for, not just what held. */
+  /** Asks for every version in the period, not just the one in force. */
   readonly timeline: boolean;
   /** Sub-goals before it whose results it waits for. */
   readonly needs: readonly string[];
@@ -29,7 +29,7 @@ export type SubGoal = {
 export const QUESTION_LANGUAGES = ['en', 'zh'] as const;
 export type QuestionLanguage = (typeof QUESTION_LANGUAGES)[number];
 
-/** What a question is taken apart into. */
+/** The sub-goals that a question was taken apart into. */
 export type QuestionPlan = {
   readonly language: QuestionLanguage;
   readonly kind: QuestionKind;
@@ -39,7 +39,7 @@ export type QuestionPlan = {
 };
 
 export const SURE = 0.7;
-/** More would be no question but a questionnaire. */
+/** More would be a questionnaire, not a question. */
 export const MAX_SUB_GOALS = 8;
 
 /** The sub-goals whose results a question names. */

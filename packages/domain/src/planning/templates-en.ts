@@ -5,7 +5,10 @@ const COMPARATIVE =
 const SOMEONE =
   '(?:person|people|one|role|team|department|office|manager|officer|director|supplier|vendor|customer|company|unit|committee|region|site|warehouse|plan|tier|category|class|contract|project)';
 
-/** "the payment term for customers" and "suppliers" → "the payment term for suppliers": the second says only what differs. */
+/**
+ * "the payment term for customers" and "suppliers" → "the payment term for suppliers": the second says only what
+ * differs.
+ */
 function completeSecond(first: string, second: string): string {
   const head = /^(?<attribute>.*\S)\s(?<link>of|for|in|from|to|at)\s(?<thing>\S.*)$/i.exec(first)?.groups;
   const attribute = head?.['attribute'];
@@ -21,7 +24,7 @@ function compared(first: string, second: string): QuestionShape {
   return { shape: 'comparison', topics: [first, completeSecond(first, second)] };
 }
 
-/** English, most telling first; `?` and times are gone. */
+/** English, most specific first; `?` and times are already removed. */
 export const EN_TEMPLATES: readonly Template[] = [
   {
     pattern: new RegExp(

@@ -21,10 +21,10 @@ function compared(first: string, second: string, attribute = ''): QuestionShape 
   return { shape: 'comparison', topics: [complete(first), complete(second)] };
 }
 
-/** Chinese, most telling first; question marks and times are gone. */
+/** Chinese, most specific first; question marks and times are already removed. */
 export const ZH_TEMPLATES: readonly Template[] = [
   {
-    // “2023年和2025年的付款期限有什么不同”: its times are gone, what joined them stays.
+    // “2023年和2025年的付款期限有什么不同”: its times are removed, the word that joined them stays.
     pattern: new RegExp(
       `^(?:和|与|跟|同|比)的?(?<topic>.+?)(?:相差多少|差多少|(?:有什么|有何|有哪些|的)?(?:区别|不同|差别|差异|差距|${COMPARATIVE}))(?:吗|么)?$`,
     ),

@@ -1,13 +1,13 @@
 import type { Span } from '../quantities/index.ts';
 
 export interface Hedge extends Span {
-  /** `doubt` says that somebody isn't sure, and must be known of whoever uses the statement; `filler` says nothing. */
+  /** `doubt` shows that somebody isn't sure, which whoever uses the statement must know; `filler` means nothing. */
   readonly kind: 'doubt' | 'filler';
 }
 
 /**
- * No phrase here may hold a number, a unit, a negation, a condition or a modal ("it should be noted" does), and none says how exact a number is:
- * "about 30 days" and 约30天 are other quantities than 30 days.
+ * No phrase here may contain a number, a unit, a negation, a condition or a modal ("it should be noted" does), nor say
+ * how exact a number is: "about 30 days" and 约30天 are other quantities than 30 days.
  */
 const EN_DOUBT =
   /\b(?:I|we) (?:think|believe|guess|suppose)(?: that\b)?(?! in\b),?|\b(?:I|we) (?:assume|suspect) that\b,?|\bit (?:seems|appears) that\b,?|(?<!\b(?:not|cannot|no|never|can't|n't) |-)\b(?:perhaps|maybe|probably|possibly|presumably|apparently|arguably|seemingly|supposedly)\b(?!-),?|\bin my (?:humble )?(?:opinion|view)\b,?|\bas far as I (?:know|remember|recall)\b,?|\bto my mind\b,?/gi;
@@ -24,7 +24,10 @@ const ZH_FILLER =
 
 const QUOTED = /"[^"\n]{0,400}"|“[^”\n]{0,400}”|「[^」\n]{0,400}」|《[^》\n]{0,200}》|«[^»\n]{0,400}»/g;
 
-/** Words of doubt and filler in a text, in order, none of them inside a quotation: what somebody else said stays as said. Linear. */
+/**
+ * Words of doubt and filler in a text, in order, none of them inside a quotation: what somebody else said stays as
+ * said. Linear.
+ */
 export function findHedges(text: string): Hedge[] {
   const quoted = [...text.matchAll(QUOTED)].map((match) => ({
     start: match.index,
@@ -57,14 +60,14 @@ export function isDoubtful(text: string): boolean {
   return findHedges(text).some(({ kind }) => kind === 'doubt');
 }
 
-/** The text without its hedges. A blank goes with each, so that none is left double. */
+/** The text without its hedges. A space goes with each, so that none is doubled. */
 export function withoutHedges(text: string, hedges: readonly Hedge[]): string {
   let out = '';
   let at = 0;
   for (const { start, end } of hedges) {
     out += text.slice(at, start);
     at = end;
-    // "the fee, probably, is": one of the two blanks or commas goes with the word.
+    // "the fee, probably, is": one of the two spaces or commas goes with the word.
     const open = out === '' || /[\s([“"]$/.test(out);
     while (open && /[ \t]/.test(text.charAt(at))) at += 1;
   }

@@ -1,6 +1,9 @@
 import { withoutHidden } from './hidden-characters.ts';
 
-/** Text that speaks to a model or to a machine rather than about the matter. It is evidence of an attack at most, never an order. */
+/**
+ * Text that addresses a model or a machine rather than the matter at hand. It is at most evidence of an attack, never
+ * an order.
+ */
 const PATTERNS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,60}\b(?:previous|prior|above|earlier|all|any|system|your|the)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules?|guidelines|polic(?:y|ies)|context|checks?|validation)\b/i,
   /\b(?:system|developer|assistant) (?:prompt|message|instruction)s?\b|\byou are (?:now|no longer) (?:a|an|the)\b|\bact as (?:if you|an? (?:ai|assistant|language model|different))\b|\bnew (?:system )?instructions?:/i,
@@ -12,7 +15,7 @@ const PATTERNS: readonly RegExp[] = [
   /!\[[^\]]{0,80}\]\(\s?(?:https?:|\/\/)|<img\b[^>]{0,120}\bsrc\b/i,
 ];
 
-/** Heuristic, for a flag: nothing is decided by it, since nothing in evidence is ever carried out. */
+/** A heuristic, for a flag: nothing is decided by it, since nothing in evidence is ever carried out. */
 export function isInstructionLike(text: string): boolean {
   // As a model would read it: without what is hidden between the letters, and with full-width letters as plain ones.
   const shown = withoutHidden(text).text.normalize('NFKC');

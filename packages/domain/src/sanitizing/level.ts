@@ -2,9 +2,7 @@ import type { KnowledgeType } from '@cleanslate/contracts';
 
 /** How far evidence is cleaned. Each level does what the one before does, and more. */
 export const SANITIZE_LEVELS = ['off', 'expiry', 'versions', 'full'] as const;
-/**
- * `off` nothing; `expiry` drops what doesn't hold at the pin; `versions` keeps the one version that was believed of what has several; `full` also cleans the text itself.
- */
+/** `off` nothing; `expiry` drops what doesn't hold at the pin; `versions` keeps only the version that was believed; `full` also cleans the text itself. */
 export type SanitizeLevel = (typeof SANITIZE_LEVELS)[number];
 
 export function reaches(level: SanitizeLevel, wanted: SanitizeLevel): boolean {
@@ -12,9 +10,9 @@ export function reaches(level: SanitizeLevel, wanted: SanitizeLevel): boolean {
 }
 
 export interface TypeRule {
-  /** Are words of doubt and filler taken out? The words of a rule, a clause or a definition are the thing itself. */
+  /** Are words of doubt and filler removed? In a rule, a clause or a definition every word counts. */
   readonly hedges: boolean;
-  /** UTF-16 code units; what is longer ends at the last sentence before. */
+  /** UTF-16 code units; a longer text ends at the last sentence before this limit. */
   readonly maxLength: number;
 }
 

@@ -2,18 +2,20 @@ import type { KnowledgeType } from '@cleanslate/contracts';
 import { reaches, type SanitizeLevel } from './level.ts';
 import { type Removal, type SanitizeFlag, sanitizeText } from './sanitize-text.ts';
 
-/** What a source gave, with what is needed to judge whether it may be used. */
+/** What a source returned, with what is needed to judge whether it may be used. */
 export interface RawEvidence {
   readonly id: string;
   readonly content: string;
   readonly knowledgeType: KnowledgeType;
-  /** Versions of one thing share it; null: a thing of its own. */
+  /** Shared by all versions of one thing; null: a thing of its own. */
   readonly series: string | null;
   readonly version: number;
   /** UTC as `toISOString` prints it, `[from, until)`; null is unbounded. */
   readonly validFrom: string | null;
   readonly validUntil: string | null;
-  /** Was it believed at the pin's revision? Not where it was corrected or retracted by then, or not yet known. Default true. */
+  /**
+   * Was it believed at the pin's revision? No if it was corrected or retracted by then, or not yet known. Default true.
+   */
   readonly believed?: boolean;
 }
 
@@ -37,9 +39,9 @@ export interface SanitizedEvidence {
 export interface SanitizeOptions {
   readonly level: SanitizeLevel;
   readonly validAt: string;
-  /** A clock that only goes forward, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** What isn't cleaned by then stays raw, and says so. Milliseconds, default 200. */
+  /** What isn't cleaned within this time stays raw, and says so. Milliseconds, default 200. */
   readonly budgetMs?: number;
 }
 
@@ -57,7 +59,7 @@ function newestOf(items: readonly RawEvidence[]): ReadonlyMap<string, number> {
   return newest;
 }
 
-/** Evidence as an agent may see it at the pin, in the order it came, with what was dropped and why. */
+/** Evidence as an agent may see it at the pin, in the order of arrival, with what was dropped and why. */
 export function sanitizeEvidence(items: readonly RawEvidence[], options: SanitizeOptions): SanitizedEvidence {
   const { level, validAt, now, budgetMs = 200 } = options;
   const dropped: DroppedEvidence[] = [];

@@ -7,7 +7,7 @@ import { TYPE_RULES } from './level.ts';
 import { keepsMeaning } from './same-meaning.ts';
 
 export const SANITIZE_FLAGS = [
-  /** It said of itself that it is a guess; the words are gone, this stays. */
+  /** It said of itself that it is a guess; those words are removed, this flag stays. */
   'doubtful',
   'instruction_like',
   /** Ends before the original does. */
@@ -19,7 +19,7 @@ export const SANITIZE_FLAGS = [
 ] as const;
 export type SanitizeFlag = (typeof SANITIZE_FLAGS)[number];
 
-/** What was taken out, without saying what it said. */
+/** What was removed, without its content. */
 export interface Removal {
   readonly what: 'hedge' | 'filler' | 'hidden_characters' | 'personal_data' | 'length';
   readonly count: number;
@@ -37,7 +37,10 @@ export type SanitizedText =
 
 const SENTENCE_END = /[.!?]["')\]]{0,2}(?=\s)|[。！？；][”」』）]?|\n/g;
 
-/** The longest beginning that ends with a sentence; a first sentence beyond the limit ends at a blank, never inside a word or a number. */
+/**
+ * The longest beginning that ends with a sentence; a first sentence beyond the limit ends at a space, never inside a
+ * word or a number.
+ */
 function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const head = text.slice(0, maxLength);
@@ -48,7 +51,10 @@ function shorten(text: string, maxLength: number): string {
   return (blank > 0 ? head.slice(0, blank) : head).toWellFormed();
 }
 
-/** One text at level `full`. Pure and linear; no number, unit, date, party, negation or modal is ever other than in the original. */
+/**
+ * One text at level `full`. Pure and linear; no number, unit, date, party, negation or modal ever differs from the
+ * original.
+ */
 export function sanitizeText(
   original: string,
   type: KnowledgeType,

@@ -2,11 +2,11 @@ import { findSensitive } from './find-sensitive.ts';
 import type { SensitiveKind, SensitivePolicy } from './kinds.ts';
 
 export type SensitiveOutcome =
-  /** `text` is what may be kept; `masked` says what it lost, each kind once. */
+  /** `text` is what may be kept; `masked` lists what it lost, each kind once. */
   | { readonly outcome: 'kept'; readonly text: string; readonly masked: readonly SensitiveKind[] }
   | { readonly outcome: 'refused'; readonly kinds: readonly SensitiveKind[] };
 
-/** Decides about a whole text by the levels of what stands in it: one thing to refuse refuses all of it. */
+/** Decides about a whole text by the levels of what is in it: one part that must be refused refuses all of it. */
 export function applySensitivePolicy(text: string, policy: SensitivePolicy): SensitiveOutcome {
   const spans = findSensitive(text);
   const refused = spans.filter(({ kind }) => policy[kind] === 'refuse');
@@ -15,7 +15,7 @@ export function applySensitivePolicy(text: string, policy: SensitivePolicy): Sen
   return { outcome: 'kept', text: replace(text, masked), masked: kindsOf(masked) };
 }
 
-/** For logs, errors and events: nothing is refused, all that the policy does not store is replaced. */
+/** For logs, errors and events: nothing is refused; everything that the policy does not store is replaced. */
 export function maskSensitive(text: string, policy: SensitivePolicy): string {
   return replace(
     text,

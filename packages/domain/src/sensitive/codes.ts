@@ -56,7 +56,7 @@ export const findIbans: Recognizer = (folded) => {
   return spans;
 };
 
-/** Where that many signs have been read, single spaces not counted. */
+/** The offset at which that many characters have been read, single spaces not counted. */
 function endOf(folded: string, start: number, length: number): number | undefined {
   let at = start;
   for (let signs = 0; signs < length; at++) {

@@ -10,7 +10,7 @@ export type DigitWindow = { readonly plain: string; readonly start: number; read
 /** The shortest number of any kind here is a mobile telephone's, the longest a bank card's. */
 const MIN_DIGITS = 11;
 const MAX_DIGITS = 19;
-/** People write 19 digits in five groups, seldom in more. */
+/** People write 19 digits in five groups, rarely in more. */
 const MAX_GROUPS = 7;
 const DIGITS = /\d+/g;
 const RUN = /\d+(?:[ -]\d+)*/g;

@@ -6,7 +6,7 @@ import type { Recognizer, SensitiveSpan } from './kinds.ts';
 import { findNumbers } from './numbers.ts';
 import { findInternationalPhones } from './phone.ts';
 
-/** Where two claim the same signs, the earlier one here names them. */
+/** If two match the same characters, the earlier one here names them. */
 const RECOGNIZERS: readonly Recognizer[] = [
   findCredentials,
   findEmails,
@@ -30,7 +30,7 @@ export function findSensitive(text: string): readonly SensitiveSpan[] {
   return kept.map(({ span }) => span);
 }
 
-/** Both ranges, under the name of the earlier recogniser: a rest of the other one would be readable still. */
+/** Both ranges, under the name of the earlier recogniser: otherwise a part of the other one would stay readable. */
 function merge(a: { span: SensitiveSpan; rank: number }, b: { span: SensitiveSpan; rank: number }) {
   const first = b.rank < a.rank ? b : a;
   return { rank: first.rank, span: { ...first.span, start: a.span.start, end: Math.max(a.span.end, b.span.end) } };

@@ -1,4 +1,7 @@
-/** Full-width forms and typographic dashes as their ASCII twins, one code unit for one: offsets into the folded text are offsets into the text. */
+/**
+ * Full-width forms and typographic dashes as their ASCII counterparts, one code unit for one: offsets into the folded
+ * text are offsets into the text.
+ */
 export function foldText(text: string): string {
   return text.replace(/[\uff01-\uff5e\u3000\u00a0\u2010-\u2015\u2212]/g, (char) => {
     const code = char.charCodeAt(0);
@@ -7,7 +10,7 @@ export function foldText(text: string): string {
   });
 }
 
-/** `\b` does not do: beside a CJK character, or after `_`, it does not say what is meant. */
+/** Not `\b`, which is wrong beside a CJK character and after `_`. */
 export function isAsciiWord(char: string | undefined): boolean {
   return char !== undefined && /[0-9A-Za-z]/.test(char);
 }

@@ -1,4 +1,4 @@
-/** What free text may hold that is somebody's, or opens something. */
+/** What free text may contain that identifies somebody, or opens something. */
 export type SensitiveKind = 'resident_id' | 'credit_code' | 'bank_card' | 'phone' | 'email' | 'iban' | 'credential';
 
 /** Kept as it is; replaced by its kind; reason to refuse the whole text. */
@@ -6,7 +6,10 @@ export type SensitiveLevel = 'store' | 'mask' | 'refuse';
 
 export type SensitivePolicy = Readonly<Record<SensitiveKind, SensitiveLevel>>;
 
-/** A unified social credit code names a company in a public register: who reviews contracts needs it. All else is a person's, or a key. */
+/**
+ * A unified social credit code names a company in a public register: contract reviews need it. All other kinds identify
+ * a person, or are a key.
+ */
 export const DEFAULT_SENSITIVE: SensitivePolicy = {
   resident_id: 'mask',
   credit_code: 'store',

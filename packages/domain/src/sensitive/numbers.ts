@@ -45,7 +45,9 @@ export function isResidentId(plain: string): boolean {
   return '10X98765432'[sum % 11] === plain[17];
 }
 
-/** Issuer ranges with the lengths they use (ISO/IEC 7812); without them each tenth number of that length would pass. */
+/**
+ * Issuer ranges with the lengths they use (ISO/IEC 7812); without them every tenth number of that length would pass.
+ */
 const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[] = [
   [/^62/, [16, 17, 18, 19]],
   [/^4/, [13, 16, 19]],

@@ -6,7 +6,7 @@ const MIN_DIGITS = 8;
 const MAX_DIGITS = 15;
 const MAX_LENGTH = 30;
 
-/** Telephone numbers that say so: `+` and 8 to 15 digits, grouped in any of the usual ways. */
+/** Telephone numbers in international form: `+` and 8 to 15 digits, grouped in any of the usual ways. */
 export const findInternationalPhones: Recognizer = (folded) => {
   const spans: SensitiveSpan[] = [];
   for (let plus = folded.indexOf('+'); plus >= 0; plus = folded.indexOf('+', plus + 1)) {

@@ -2,7 +2,7 @@ import { AccessLevel, type Pin } from '@cleanslate/contracts';
 import { z } from 'zod';
 import type { Evidence } from './evidence.ts';
 
-/** What a source is asked with: one level, so that a plan can hold it and a person can read it. */
+/** The parameters of a source: one flat level, so that a plan can hold them and a person can read them. */
 export const SourceParams = z.record(
   z.string().regex(/^[a-z][a-zA-Z0-9_]{0,39}$/),
   z.union([z.string().max(2_000), z.number(), z.boolean()]),
@@ -26,9 +26,12 @@ export const SourceMetadata = z.strictObject({
   kind: z.enum(SOURCE_KINDS),
   /** What is in it, in a sentence. */
   title: z.string().min(1).max(300),
-  /** The least that a reader needs for it. Single pieces may need more: those that the reader isn't cleared for are left out. */
+  /**
+   * The least clearance that a reader needs for it. Single pieces may need more: those that the reader isn't cleared
+   * for are left out.
+   */
   accessLevel: AccessLevel,
-  /** `pinned`: the same pin gives the same answer for ever; `live`: what it says at the moment it is asked. */
+  /** `pinned`: the same pin always gives the same answer; `live`: the answer of the moment it is asked. */
   freshness: z.enum(['pinned', 'live']),
   params: z.array(SourceParam).max(20),
 });
@@ -45,14 +48,15 @@ export type SourceQueryOptions = {
   readonly clearance?: AccessLevel;
 };
 
-/** One place that can be asked, for one tenant. */
+/** One source that can be asked, for one tenant. */
 export type Source = {
   readonly name: string;
   readonly kind: SourceMetadata['kind'];
   metadata(): SourceMetadata;
   /**
-   * Best first; none is an answer, too. Throws `INVALID_INPUT` (a parameter, named), `SOURCE_TIMEOUT`, `SOURCE_UNAVAILABLE`, `SOURCE_BAD_ANSWER`, `SOURCE_TOO_LARGE`,
-   * `SOURCE_FORBIDDEN` (not for this clearance, refused by the source, a private address), `CONFIGURATION` or `CANCELLED`.
+   * Best first; an empty list is an answer too. Throws `INVALID_INPUT` (a parameter, named), `SOURCE_TIMEOUT`,
+   * `SOURCE_UNAVAILABLE`, `SOURCE_BAD_ANSWER`, `SOURCE_TOO_LARGE`, `SOURCE_FORBIDDEN` (not for this clearance, refused
+   * by the source, a private address), `CONFIGURATION` or `CANCELLED`.
    */
   query(params: SourceParams, options: SourceQueryOptions): Promise<Evidence[]>;
 };

@@ -9,25 +9,26 @@ type Asker = {
   ask<const T>(request: ModelRequest<T>): Promise<ModelAnswer<T>>;
 };
 
-/** Said in each part beside the data, the instructions and the schema. */
+/** Room for what each part says besides the data, the instructions and the schema. */
 const FRAME_TOKENS = 500;
-/** The delimiters of a block; and how much of its id, title and source stands in them, in characters each. */
+/** Size of a block's delimiters, and the longest id, title and source in them, in characters each. */
 const BLOCK_TOKENS = 60;
 const MAX_ATTRIBUTE = 300;
-/** Of text in a part: with less of it a question makes no sense, and would be asked too often. */
+/** The least text in a part: with less of it a question makes no sense, and would be asked too often. */
 const MIN_TEXT_TOKENS = 200;
 const MAX_PARTS = 50;
 
 /**
- * Asks about data that may be longer than the model's window: in parts, one after the other, whose answers `merge` puts together. Where the server's window turns out to be smaller than
- * configured, once more in parts half as large. Throws what `ask` throws, and `MODEL_CONTEXT_TOO_LONG` where the window holds too little of the data at once.
+ * Asks about data that may be longer than the model's window: in parts, one after the other, whose answers `merge`
+ * combines. If the server's window turns out to be smaller than configured, it asks once more in parts half as large.
+ * Throws what `ask` throws, and `MODEL_CONTEXT_TOO_LONG` if the window holds too little of the data at once.
  */
 export async function askInParts<T>(
   model: Asker,
   request: ModelRequest<T>,
   merge: (values: readonly T[]) => T,
 ): Promise<ModelAnswer<T>> {
-  // The rule knows no window.
+  // The rule has no window.
   if (model.isOffline) return await model.ask(request);
   const said = request.instructions + JSON.stringify(toJsonSchema(request.output));
   const room = model.promptTokens - estimateTokens(said).high - FRAME_TOKENS;
@@ -63,8 +64,9 @@ async function askEach<T>(
 }
 
 /**
- * Blocks in groups that fit; one too long for a group is cut at the ends of its lines or sentences, or, where there are none, between words or characters. Takes linear time. Throws
- * `MODEL_CONTEXT_TOO_LONG` where a group would hold next to nothing of it.
+ * Blocks in groups that fit; one that is too long for a group is cut at the ends of its lines or sentences, or, if
+ * there are none, between words or characters. Takes linear time. Throws `MODEL_CONTEXT_TOO_LONG` if a group would hold
+ * next to nothing of it.
  */
 export function splitBlocks(blocks: readonly DataBlock[], room: number): DataBlock[][] {
   const groups: DataBlock[][] = [];
@@ -104,7 +106,7 @@ function cutBlock(block: DataBlock, room: number): DataBlock[] {
   return pieces;
 }
 
-/** The last place up to `end` where a sentence is over; else a word; else `end`. */
+/** The last place up to `end` where a sentence ends; otherwise a word; otherwise `end`. */
 function findCut(text: string, start: number, end: number): number {
   if (end === text.length) return end;
   for (const isOver of [isSentenceOver, isWordOver])

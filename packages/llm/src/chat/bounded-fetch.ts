@@ -1,9 +1,9 @@
 import { AppError } from '@cleanslate/contracts';
 
-/** What an error says in its first part says enough; some servers repeat the whole prompt. */
+/** The first part of an error says enough; some servers repeat the whole prompt. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** `fetch` whose bodies end: an error's is cut, an answer's beyond `maxBytes` is `MODEL_BAD_ANSWER`. */
+/** `fetch` with bounded bodies: an error's body is cut, an answer's beyond `maxBytes` is `MODEL_BAD_ANSWER`. */
 export function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -5,19 +5,19 @@ import type { ModelUsage } from './model.ts';
 export type PlannedCall = {
   readonly model: string;
   readonly purpose: string;
-  /** Whose it is. Undefined: nobody's, then only the model's own limits hold. */
+  /** Whose budget it uses. Undefined: nobody's, then only the model's own limits apply. */
   readonly attempt: AttemptRef | undefined;
-  /** What it takes at most: prompt and longest answer. */
+  /** The most it can use: prompt and longest answer. */
   readonly tokens: number;
-  /** Of that many tokens; absent where no price is set. */
+  /** Of that many tokens; absent if no price is set. */
   readonly cost?: number;
 };
 
-/** The right to make one request. */
+/** Permission to make one request. */
 export type CallLease = {
-  /** Fires where the right is lost before the request is over. */
+  /** Fires if the permission is lost before the request is over. */
   readonly signal: AbortSignal;
-  /** Always called, once: what was really used. The slot is free with it. Never rejects. */
+  /** Always called, once, with what was really used. It also frees the slot. Never rejects. */
   readonly settle: (usage: ModelUsage) => Promise<void>;
 };
 

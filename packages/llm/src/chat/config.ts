@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** Digits and nothing else: `abc`, `-1`, `1e9` and `Infinity` are refused; read as numbers they would mean "for ever". */
+/**
+ * Digits and nothing else: `abc`, `-1`, `1e9` and `Infinity` are refused; read as numbers they would mean "for ever".
+ */
 function whole(min: number, max: number) {
   const text = `must be a whole number from ${min} to ${max}`;
   return z
@@ -16,7 +18,7 @@ const price = z
   .transform(Number)
   .optional();
 
-/** What a service that asks a model reads from its environment; to spread into its schema. Without `MODEL` the rules answer. */
+/** The settings of a service that asks a model; spread into its schema. Without `MODEL` the rules answer. */
 export const modelConfig = {
   MODEL: z.string().min(1).max(200).optional().describe('the model at MODEL_URL; unset: rules answer, without a model'),
   MODEL_URL: z

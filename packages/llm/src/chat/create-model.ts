@@ -14,13 +14,16 @@ const LONGEST_ANSWER_TOKENS = 4_096;
 export type ModelParts = {
   /** What the pool shares. Default: no limits. */
   readonly budget?: ModelBudget;
-  /** Told of every HTTP request once it is over. */
+  /** Called for every HTTP request once it is over. */
   readonly onCall?: (call: ModelCall) => void;
-  /** Told of tool calls that a request did not allow. */
+  /** Called for tool calls that a request did not allow. */
   readonly onToolRefused?: (refused: RefusedTool) => void;
 };
 
-/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server, or its window no room beside the longest answer that is set. */
+/**
+ * The provider that a configuration names. Throws `CONFIGURATION` if a model has no server, or its window has no room
+ * besides the longest answer that is set.
+ */
 export async function createModel(settings: ModelSettings, parts: ModelParts = {}): Promise<ModelProvider> {
   const { MODEL: model, MODEL_URL: url } = settings;
   if (model === undefined) return offlineModel();
@@ -36,7 +39,7 @@ export async function createModel(settings: ModelSettings, parts: ModelParts = {
   // Loaded only where it is used: it costs every process memory.
   const { openAiModel } = await import('./openai-model.ts');
   return openAiModel({
-    // Servers of one's own (Ollama, vLLM) take any key.
+    // Local servers (Ollama, vLLM) accept any key.
     ...{ url, model, apiKey: settings.MODEL_API_KEY ?? 'none' },
     deadlines: {
       totalMs: settings.MODEL_TIMEOUT_MS,
@@ -53,7 +56,7 @@ export async function createModel(settings: ModelSettings, parts: ModelParts = {
   });
 }
 
-/** Where none is set: never the larger part of a window, and the shortest prompt always fits beside it. */
+/** If none is set: never the larger part of a window, and the shortest prompt always fits beside it. */
 function longestAnswer(window: number): number {
   return Math.min(LONGEST_ANSWER_TOKENS, Math.floor(window / 2), promptRoom(window, MIN_PROMPT_TOKENS));
 }

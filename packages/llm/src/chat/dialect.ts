@@ -3,16 +3,16 @@ import { isStrict, type JsonSchema } from './prompt.ts';
 const FORMATS = ['json_schema', 'json_object', 'text'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** What one request is sent with; a refusal says something about these, whatever was learned since. */
+/** The form of one request; a refusal says something about this form, whatever was learned since. */
 export type Phrasing = {
-  /** Undefined: the answer's form is not asked for. */
+  /** Undefined: no form of answer is requested. */
   readonly format: Format | undefined;
   readonly limit: 'max_tokens' | 'max_completion_tokens';
   readonly streamUsage: boolean;
   readonly temperature: boolean;
 };
 
-/** A refused request: the server's status and words, and what it was sent with. */
+/** A refused request: the server's status and words, and the form it was sent in. */
 export type Refusal = {
   readonly status: number | undefined;
   readonly words: string;
@@ -20,18 +20,18 @@ export type Refusal = {
   readonly sentWith: Phrasing;
 };
 
-/** It is the value that is refused, not the name it stands under. */
+/** The value is refused, not the name of its parameter. */
 const BAD_VALUE =
   /too (?:large|big|high|long|many|small)|at (?:most|least)|(?:less|greater|more|larger) than|exceed|range|maximum/i;
 
-/** What an endpoint turned out to understand: learned from its refusals, once, and kept for the life of the process. */
+/** What an endpoint turned out to understand: learned once, from its refusals, and kept for the life of the process. */
 export class Dialect {
   #format: Format = 'json_schema';
   #limit: Phrasing['limit'];
   #limitSwapped = false;
   #streamUsage = true;
   #temperature = true;
-  /** Of purposes whose schema it refused while it takes others. */
+  /** Purposes whose schema it refused while it accepts others. */
   readonly #formats = new Map<string, Format>();
 
   constructor(url: string) {
@@ -39,7 +39,7 @@ export class Dialect {
     this.#limit = new URL(url).hostname.endsWith('.openai.com') ? 'max_completion_tokens' : 'max_tokens';
   }
 
-  /** As of now. `asksForm`: whether the request says of what form its answer is. */
+  /** As of now. `asksForm`: whether the request says which form its answer must have. */
   phrase(purpose: string, asksForm: boolean): Phrasing {
     const formats = [this.#format, this.#formats.get(purpose) ?? 'json_schema'] as const;
     return {
@@ -51,8 +51,8 @@ export class Dialect {
   }
 
   /**
-   * True where the same request is worth another try at once: the refusal taught something, or what it was sent with is out of date, since requests under way at the same time are refused for the
-   * same reason. Each thing is learned once, so this ends.
+   * True if the same request is worth another try at once: the refusal taught something, or the request's form is out
+   * of date, since parallel requests are refused for the same reason. Each thing is learned once, so this ends.
    */
   learn({ status, words, purpose, sentWith }: Refusal): boolean {
     if (status !== 400 && status !== 422 && status !== 501) return false;
@@ -92,7 +92,7 @@ function isSame(a: Phrasing, b: Phrasing): boolean {
   );
 }
 
-/** The parameters of a request that is phrased so. */
+/** The parameters of a request in this form. */
 export function toParameters(
   { format, limit, streamUsage, temperature }: Phrasing,
   { purpose, schema, maxOutputTokens }: { purpose: string; schema?: JsonSchema; maxOutputTokens: number },

@@ -17,7 +17,7 @@ export type EndpointOptions = {
 export type HttpQuestion = {
   readonly purpose: string;
   readonly messages: readonly Message[];
-  /** Undefined: the answer's form is not asked for, since few servers can both do that and let a model call tools. */
+  /** Undefined: no form of answer is requested, since few servers can do that while a model may call tools. */
   readonly schema?: JsonSchema;
   readonly maxOutputTokens: number;
   readonly tools?: readonly object[];
@@ -26,12 +26,14 @@ export type HttpQuestion = {
 /** Of one request for it. */
 export type HttpRequest = {
   readonly phrasing: Phrasing;
-  /** Gets the pieces of the answer as they come. */
+  /** Called with the pieces of the answer as they arrive. */
   readonly collector: AnswerCollector;
   readonly ends: readonly AbortSignal[];
 };
 
-/** Beyond this an answer is no answer: some bytes for each token of the longest, and each is a message of its own. */
+/**
+ * A longer answer is not an answer: some bytes for each token of the longest, each of which is a message of its own.
+ */
 const BYTES_PER_TOKEN = 2_000;
 
 /** An OpenAI-compatible chat endpoint: one HTTP request at a time, never repeated by itself. */
@@ -48,7 +50,10 @@ export class Endpoint {
     return this.#options.model;
   }
 
-  /** Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), a line that is no JSON (`MODEL_STALLED`), or what the client says of the server. */
+  /**
+   * Throws what ended it: the caller's signal, a deadline (`MODEL_TIMEOUT`, `MODEL_STALLED`), a line that is not JSON
+   * (`MODEL_STALLED`), or what the client says about the server.
+   */
   async request(question: HttpQuestion, { phrasing, collector, ends }: HttpRequest): Promise<RawAnswer> {
     const { model, deadlines } = this.#options;
     const watch = new Watch(deadlines, ends);
@@ -65,12 +70,13 @@ export class Endpoint {
       const response = await client.chat.completions.create(body, { signal }).asResponse();
       watch.begin('firstToken');
       for await (const chunk of readPieces(response, own, client)) if (collector.add(chunk)) watch.begin('idle');
-      // The client ends an aborted stream as if it were over.
+      // The client ends an aborted stream as if it were complete.
       watch.signal.throwIfAborted();
       return collector.end();
     } catch (error) {
       for (const end of ends) end.throwIfAborted();
-      // Of one answer, not of the server: it is away for nobody, and others may well get theirs. Without its cause, which quotes the answer.
+      // A fault of one answer, not of the server: others may well get theirs. Without its cause, which quotes the
+      // answer.
       if (watch.expired === undefined && error instanceof SyntaxError)
         throw new AppError('MODEL_STALLED', 'model: the answer broke off in something that is no JSON');
       throw watch.expired ?? error;
@@ -82,7 +88,7 @@ export class Endpoint {
   #client(maxOutputTokens: number): OpenAI {
     const { url, apiKey, deadlines } = this.#options;
     const fetch = boundedFetch(64 * 1024 + maxOutputTokens * BYTES_PER_TOKEN);
-    // Its own retries would multiply ours, and wait for as long as a server says.
+    // The client's own retries would multiply ours, and wait for as long as a server says.
     return new OpenAI({
       // Not from this process's environment.
       organization: null,

@@ -10,7 +10,7 @@ import { AnswerCollector, checkAnswer, type RawAnswer } from './raw-answer.ts';
 import { backoffMs, MAX_WAIT_MS } from './retry-after.ts';
 import { estimateTokens, promptRoom, type TokenEstimate } from './tokens.ts';
 
-/** What one HTTP request came to; for metrics. */
+/** The outcome of one HTTP request; for metrics. */
 export type ModelCall = {
   readonly model: string;
   readonly purpose: string;
@@ -30,7 +30,7 @@ export type ExchangeParts = {
   readonly onCall: (call: ModelCall) => void;
 };
 
-/** In passing: the next request may well succeed. */
+/** Passing: the next request may well succeed. */
 const IN_PASSING: ReadonlySet<string> = new Set([
   'MODEL_RATE_LIMITED',
   'MODEL_UNAVAILABLE',
@@ -38,12 +38,15 @@ const IN_PASSING: ReadonlySet<string> = new Set([
   'MODEL_STALLED',
   'MODEL_EMPTY_ANSWER',
 ]);
-/** The account has no money left: a wait of seconds changes nothing. */
+/** The account has no money left: waiting for seconds changes nothing. */
 const NO_QUOTA_MS = 300_000;
-/** A server that is over its limit and names no time. */
+/** Wait for a server that is over its limit and names no time. */
 const RATE_LIMITED_MS = 15_000;
 
-/** All the requests that one question takes, with what they used; at most `maxRetries` of them come on top of the first, whatever fails. */
+/**
+ * All the requests for one question, with what they used; at most `maxRetries` of them in addition to the first,
+ * whatever fails.
+ */
 export class Exchange {
   readonly #parts: ExchangeParts;
   readonly #options: AskOptions;
@@ -72,7 +75,7 @@ export class Exchange {
         if (error instanceof Learned) continue;
         const waitMs = this.#planRetry(error);
         if (waitMs === undefined) throw toFinal(error);
-        // Rejects at once where the caller ends it.
+        // Rejects at once if the caller ends it.
         await sleep(waitMs, undefined, { signal: this.#options.signal }).catch(() =>
           this.#options.signal.throwIfAborted(),
         );
@@ -80,7 +83,7 @@ export class Exchange {
     }
   }
 
-  /** A server that is sent too much answers, or cuts it in silence, the instructions first. */
+  /** A server that receives too much answers, or silently cuts the prompt, the instructions first. */
   #checkRoom(question: HttpQuestion): TokenEstimate {
     const { contextTokens, endpoint } = this.#parts;
     const { low, high } = estimateTokens(question.messages.map(toCounted).join('\n'));
@@ -117,12 +120,12 @@ export class Exchange {
       outcome = signal.aborted ? 'aborted' : known.code;
       throw known;
     } finally {
-      // Nobody says what a broken-off request cost; its prompt was read, and what had come was written.
+      // Nobody says what a broken-off request cost; its prompt was read, and what had arrived was written.
       const used = isFree ? { ...NO_USAGE, requests: 1 } : this.#toUsage(collector.soFar(), estimate);
       this.#usage = addUsage(this.#usage, used);
       this.#parts.onCall({ model: endpoint.model, purpose, outcome, ms: performance.now() - startedAt, usage: used });
       const settled = lease.settle(used);
-      // Who cancels waits for nothing.
+      // Whoever cancels waits for nothing.
       if (!signal.aborted) await settled;
     }
   }
@@ -139,7 +142,7 @@ export class Exchange {
     });
   }
 
-  /** Milliseconds until the next request; undefined where there is none. */
+  /** Milliseconds until the next request; undefined if there is none. */
   #planRetry(error: unknown): number | undefined {
     if (!isAppError(error) || !IN_PASSING.has(error.code) || this.#retriesLeft <= 0) return undefined;
     if ((error.retryAfterMs ?? 0) > MAX_WAIT_MS) return undefined;
@@ -161,7 +164,7 @@ export class Exchange {
   }
 }
 
-/** The endpoint does not know a part of the request; the next one goes without it. */
+/** The endpoint does not know a part of the request; the next one leaves it out. */
 class Learned extends AppError {
   constructor() {
     super('MODEL_BAD_REQUEST', 'model: the server does not know a parameter');

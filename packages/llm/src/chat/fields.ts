@@ -2,8 +2,8 @@ import { type EnumWords, findQuantities, foldWidth, type QuantityUnit, readEnum 
 import { z } from 'zod';
 
 /**
- * A value of an enum as models write it (`High`, `high risk`, `高`), by a table of words. A word that is not in the table is refused with the list of what is allowed;
- * no value is taken in its place.
+ * A value of an enum as models write it (`High`, `high risk`, `高`), by a table of words. A word that is not in the
+ * table is refused with the list of allowed ones; nothing is guessed.
  */
 export function modelEnum<T extends string>(words: EnumWords<T>): z.ZodType<T> {
   return z
@@ -17,7 +17,10 @@ export function modelEnum<T extends string>(words: EnumWords<T>): z.ZodType<T> {
     });
 }
 
-/** A number as models write it: 12.5, "１２．５％", "百分之6", "一百六十八萬". With `unit` text that names another one is refused. Never NaN, and never 0 for what is none. */
+/**
+ * A number as models write it: 12.5, "１２．５％", "百分之6", "一百六十八萬". With `unit`, text that names another unit is refused.
+ * Never NaN, and never 0 for what is not a number.
+ */
 export function modelNumber(options: { readonly unit?: QuantityUnit } = {}): z.ZodType<number> {
   const { unit } = options;
   return z
@@ -50,7 +53,7 @@ function readNumber(text: string, unit: QuantityUnit | undefined): number | unde
   const [found, another] = findQuantities(text);
   if (found === undefined || another !== undefined || found.conflict !== undefined) return undefined;
   const outside = text.slice(0, found.span.start) + text.slice(found.span.end);
-  // What is left over may name the thing, not change the number.
+  // What is left over may name the thing, but not change the number.
   if (/[\p{N}+*/^~<>≤≥-]/u.test(foldWidth(outside))) return undefined;
   if (unit !== undefined && found.unit !== 'number' && found.unit !== unit) return undefined;
   return Number(found.value);

@@ -1,11 +1,11 @@
 import { parseJsonText } from '@cleanslate/contracts';
 
-/** Places where a JSON value may begin that are looked at: a text of brackets must not cost a pass for each. */
+/** Most places that are tried as the beginning of a JSON value: a text of brackets must not cost a pass for each. */
 const MAX_STARTS = 200;
 
 /**
- * The JSON values of an answer: itself, or what stands in it between prose and fences. Values inside one that was read are not looked for. Text that is no JSON is
- * never repaired into some.
+ * The JSON values of an answer: the whole, or those between prose and fences. Values inside one that was read are not
+ * looked for. Text that is not JSON is never repaired.
  */
 export function findJson(answer: string): unknown[] {
   const whole = parse(answer);
@@ -24,7 +24,7 @@ export function findJson(answer: string): unknown[] {
   return found;
 }
 
-/** What comes after the thinking; all of it where nothing was thought aloud; nothing where the thinking never ended. */
+/** What follows the thinking; everything if there was none; nothing if the thinking never ended. */
 export function withoutThinking(answer: string): string {
   const last = [...answer.matchAll(/<\/(?:think|thinking|reasoning)>/gi)].at(-1);
   const rest = last === undefined ? answer : answer.slice(last.index + last[0].length);
@@ -46,7 +46,10 @@ function nextStart(text: string, from: number): number {
   return starts.length === 0 ? -1 : Math.min(...starts);
 }
 
-/** Behind the bracket that closes the one at `start`; -1 where none does, or it is nested beyond what any reader takes. */
+/**
+ * The offset after the bracket that closes the one at `start`; -1 if none does, or if it is nested deeper than any
+ * reader accepts.
+ */
 function findEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

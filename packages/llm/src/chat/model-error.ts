@@ -5,48 +5,49 @@ import { readRetryAfter } from './retry-after.ts';
 
 /** As the client throws it. */
 export type HttpFault = {
-  /** The answer's, or what an error in a stream amounts to. */
+  /** The HTTP status of the answer, or the equivalent of an error in a stream. */
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly headers: Headers | undefined;
-  /** The server's words, at most some hundred characters of them. */
+  /** The server's words, some hundred characters at most. */
   readonly words: string;
-  /** Why there was no answer: `ECONNREFUSED` and its kin. */
+  /** Why there was no answer: `ECONNREFUSED` and the like. */
   readonly causes: readonly string[];
 };
 
 const MAX_WORDS = 300;
-/** Words of ours that a server repeats: long enough to be no accident. */
+/** Words of ours that a server repeats: long enough not to be a coincidence. */
 const ECHO = 24;
 const TOO_LONG =
   /context[ _]length|context[ _]window|maximum context|prompt (?:is )?too long|too many tokens|exceeds? .{0,40}context/i;
 
-/** How connections fail that were never made: names, routes, certificates. */
+/** Errors of connections that were never made: names, routes, certificates. */
 const NEVER_REACHED =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EPROTO|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
-/** How connections fail that were ended by the other side. */
+/** Errors of connections that the other side ended. */
 const CUT_OFF = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/;
 const MAX_CAUSES = 5;
 
 /**
- * Whether a request that ended so is paid for: a host that answers with a status bills nothing, nor does one that was never reached. A connection that was cut
- * before any headers is a balancer without a host behind it: were it booked, every retry of an outage would cost a prompt.
+ * Whether a request that ended like this costs money: a host that answers with a status bills nothing, nor does one
+ * that was never reached. A connection that was cut before any headers is a balancer without a host behind it: if it
+ * were charged, every retry of an outage would cost a prompt.
  */
 export function isBilled(error: unknown): boolean {
   if (typeof (error as { readonly status?: unknown } | null)?.status === 'number') return false;
   const codes = codesOf(error);
-  // The client throws it only while there are no headers; what ends a stream comes as it is.
+  // The client throws it only before there are headers; whatever ends a stream arrives unchanged.
   if (error instanceof APIConnectionError && codes.some((code) => CUT_OFF.test(code))) return false;
   return !codes.some((code) => NEVER_REACHED.test(code));
 }
 
-/** Of an error and of its causes: the client says no more than "Connection error". */
+/** From an error and its causes: the client says no more than "Connection error". */
 function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
     const { code, cause: next } = cause as { readonly code?: unknown; readonly cause?: unknown };
-    // A server's own may hold anything.
+    // A server's own code may be anything.
     if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) codes.push(code);
     cause = next;
   }
@@ -59,7 +60,7 @@ export function readFault(error: unknown): HttpFault {
     unknown
   >;
   const words = typeof message === 'string' ? message.slice(0, 4 * MAX_WORDS) : '';
-  // Of a body that was cut, the code may still be read.
+  // From a body that was cut, the code may still be read.
   const found = typeof code === 'string' ? code : /"code"\s{0,3}:\s{0,3}"(\w{1,60})"/.exec(words)?.[1];
   return {
     ...{
@@ -72,7 +73,7 @@ export function readFault(error: unknown): HttpFault {
   };
 }
 
-/** What servers call an error that they tell in a stream, whose own status was 200. */
+/** What servers call an error inside a stream whose own status was 200. */
 const STATUS_OF_NAME: readonly (readonly [RegExp, number])[] = [
   [/^(?:invalid_request_error|BadRequestError|context_length_exceeded|content_(?:filter|policy_violation))$/, 400],
   [/^(?:rate_limit\w*|insufficient_quota)$/, 429],
@@ -88,7 +89,10 @@ function toStatus(names: readonly unknown[]): number | undefined {
   return undefined;
 }
 
-/** The error as it is stored: the status and a few words of the server's, none of them a repetition of the prompt. Its cause, which holds headers and bodies, stays behind. */
+/**
+ * The error as it is stored: the status and a few words of the server's, none of them a repetition of the prompt. Its
+ * cause, which holds headers and bodies, is left out.
+ */
 export function toModelError(fault: HttpFault, model: string, prompt: string): AppError {
   const { status, code, words } = fault;
   const says = toSayable(words, prompt);
@@ -101,7 +105,7 @@ export function toModelError(fault: HttpFault, model: string, prompt: string): A
     return new AppError('MODEL_UNAVAILABLE', `${name}: no answer from its server${says}${because}`);
   }
   if (status === 401 || status === 403)
-    // A person has to act, and nothing is the task's fault: it waits.
+    // A person must act, and the task is not at fault: it waits.
     return new AppError('CONFIGURATION', `${name}: the server refused the key (${status}): check MODEL_API_KEY`, {
       disposition: 'pause',
     });
@@ -111,7 +115,7 @@ export function toModelError(fault: HttpFault, model: string, prompt: string): A
     });
   if (status === 429) return new AppError('MODEL_RATE_LIMITED', `${name}: too many requests (429)${says}`, after);
   if (status >= 500 || status === 408 || status === 409 || status === 425)
-    // 500 may be this very prompt's fault, so it is not tried for ever.
+    // This very prompt may cause the 500, so it is not tried for ever.
     return new AppError('MODEL_UNAVAILABLE', `${name}: status ${status}${says}`, {
       ...after,
       ...(status === 500 ? { disposition: 'retryable' as const } : {}),

@@ -2,21 +2,24 @@ import type { AttemptRef } from '@cleanslate/contracts';
 import type { z } from 'zod';
 import type { ToolRequest } from './tool.ts';
 
-/** Text that nobody vouches for: a document, a fact, what a search found. It is shown to the model as data, never as an instruction. */
+/**
+ * Text that nobody vouches for: a document, a fact, a search result. It is shown to the model as data, never as an
+ * instruction.
+ */
 export type DataBlock = {
   /** Named in answers that cite it. */
   readonly id: string;
   readonly title?: string;
   readonly text: string;
-  /** Where it comes from, for the model and for whoever reads the prompt. */
+  /** Where it comes from, for the model and for readers of the prompt. */
   readonly source?: string;
 };
 
-/** One question to a model. It holds all that the model gets: nothing is remembered between two of them. */
+/** One question to a model. It holds everything the model gets: nothing is remembered between two questions. */
 export type ModelRequest<T> = {
   /** Short id for metrics and errors: `plan`, `extract-clauses`. */
   readonly purpose: string;
-  /** Written by the developer: becomes the system message. Never put text into it that came from elsewhere. */
+  /** Written by the developer: becomes the system message. Never put text from elsewhere into it. */
   readonly instructions: string;
   /** Untrusted text. Rendered in delimited blocks that nothing in it can close. */
   readonly data: readonly DataBlock[];
@@ -24,22 +27,22 @@ export type ModelRequest<T> = {
   readonly output: z.ZodType<T>;
   /** Longest answer. Default: `MODEL_MAX_OUTPUT_TOKENS`. */
   readonly maxOutputTokens?: number;
-  /** The deterministic rule that answers where no model is configured; its value is checked by `output` as a model's would be. */
+  /** The deterministic rule that answers if no model is configured; `output` checks its value like a model's. */
   readonly offline: (request: ModelRequest<NoInfer<T>>) => NoInfer<T> | Promise<NoInfer<T>>;
 };
 
 export type ModelUsage = {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** HTTP requests, with those that failed. */
+  /** HTTP requests, including failed ones. */
   readonly requests: number;
-  /** In the unit of `MODEL_INPUT_PRICE` and `MODEL_OUTPUT_PRICE`; absent where no price is set. */
+  /** In the unit of `MODEL_INPUT_PRICE` and `MODEL_OUTPUT_PRICE`; absent if no price is set. */
   readonly cost?: number;
 };
 
 export type ModelAnswer<T> = {
   readonly value: T;
-  /** `offline`: a rule answered, no model. Say so in what you make of it. */
+  /** `offline`: a rule answered, not a model. Say so in what you make of it. */
   readonly provider: 'offline' | 'openai';
   readonly model: string;
   readonly usage: ModelUsage;
@@ -48,24 +51,29 @@ export type ModelAnswer<T> = {
 export type AskOptions = {
   /** Ends the call, and any wait before it, within milliseconds. */
   readonly signal: AbortSignal;
-  /** Whose budget it is, and in whose story it stands. Undefined: nobody's; then only the model's own limits hold. */
+  /**
+   * Whose budget it uses, and in whose history it appears. Undefined: nobody's; then only the model's own limits apply.
+   */
   readonly attempt?: AttemptRef | undefined;
-  /** Told of what was used once it is known, also where the call fails in the end. */
+  /** Called with what was used once it is known, even if the call fails in the end. */
   readonly onUsage?: (usage: ModelUsage) => void;
 };
 
 /**
- * Answers questions in a schema: a model behind an OpenAI-compatible endpoint, or, offline, the rule that each request brings along. Throws `AppError` with a
- * code `MODEL_…`; its disposition says what the step should do, so let it pass.
+ * Answers questions in a schema: a model behind an OpenAI-compatible endpoint, or, offline, the rule that each request
+ * provides. Throws `AppError` with a code `MODEL_…`; its disposition says what the step should do, so let it pass.
  */
 export type ModelProvider = {
-  /** The model's name; `offline` where there is none. */
+  /** The model's name; `offline` if there is none. */
   readonly name: string;
   readonly isOffline: boolean;
-  /** Tokens that a prompt may take beside the longest answer; 0 offline. */
+  /** Most tokens of a prompt besides the longest answer; 0 offline. */
   readonly promptTokens: number;
   ask<const T>(request: ModelRequest<T>, options: AskOptions): Promise<ModelAnswer<T>>;
-  /** As `ask`, and the model may call the request's tools before it answers. Throws `NO_PROGRESS` where that leads nowhere. */
+  /**
+   * Like `ask`, but the model may call the request's tools before it answers. Throws `NO_PROGRESS` if that leads
+   * nowhere.
+   */
   runTools<const T>(request: ToolRequest<T>, options: AskOptions): Promise<ModelAnswer<T>>;
 };
 

@@ -1,7 +1,7 @@
 import { AppError, mismatch } from '@cleanslate/contracts';
 import { type AskOptions, type ModelAnswer, type ModelProvider, type ModelRequest, NO_USAGE } from './model.ts';
 
-/** No model, no key, no network: each request is answered by the rule that it brings along, and the answer says so. */
+/** No model, no key, no network: the rule of each request answers it, and the answer says so. */
 export function offlineModel(): ModelProvider {
   return { name: 'offline', isOffline: true, promptTokens: 0, ask: byRule, runTools: byRule };
 }

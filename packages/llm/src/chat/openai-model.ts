@@ -20,7 +20,7 @@ export type OpenAiModelOptions = EndpointOptions & {
   readonly onToolRefused: (refused: RefusedTool) => void;
 };
 
-/** What a bad answer shows of itself when the model is asked once more. */
+/** How much of a bad answer the model is shown when it is asked once more. */
 const MAX_SHOWN = 8_000;
 
 /** A model behind an OpenAI-compatible endpoint. */
@@ -67,7 +67,7 @@ function toQuestion(request: ModelRequest<unknown>, maxOutputTokens: number): Ht
   return { purpose: request.purpose, schema, messages, maxOutputTokens: longest };
 }
 
-/** Asks, and once more where the answer fits no schema, saying why. Throws `MODEL_BAD_ANSWER`. */
+/** Asks, and asks once more if the answer fits no schema, saying why. Throws `MODEL_BAD_ANSWER`. */
 async function askForValue<T>(exchange: Exchange, question: HttpQuestion, request: ModelRequest<T>): Promise<T> {
   const vouched = [request.instructions, ...request.data.map(({ text }) => text)];
   const { content } = await exchange.send(question);

@@ -1,6 +1,6 @@
 import { AppError, canonicalJson } from '@cleanslate/contracts';
 
-/** The same call, whatever the order of its keys; and the same result, whatever was counted up in the arguments. */
+/** The same call, whatever the order of its keys; and the same result, even if a counter in the arguments changed. */
 const MAX_SAME_CALL = 3;
 const MAX_SAME_RESULT = 5;
 const MAX_SHOWN = 200;

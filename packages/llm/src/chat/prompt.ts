@@ -21,7 +21,10 @@ export type ToolCallTurn = {
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
-/** The developer's words make the system message, whatever was found elsewhere the user's: a document can't speak as the developer does. */
+/**
+ * The developer's words make the system message, whatever was found elsewhere the user's: a document can't speak as the
+ * developer.
+ */
 export function renderPrompt(
   request: Pick<ModelRequest<unknown>, 'instructions' | 'data'>,
   schema: JsonSchema,
@@ -46,7 +49,7 @@ export function toJsonSchema(schema: z.ZodType): JsonSchema {
   return rest;
 }
 
-/** Servers that hold the model to a schema strictly want every property named as required, and no others. */
+/** Servers that enforce the schema strictly want every property named as required, and no others. */
 export function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (typeof schema !== 'object' || schema === null) return true;

@@ -5,30 +5,36 @@ import type { Chunk } from './read-pieces.ts';
 
 export type RawToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-/** Thinking text, and the field in which its server sends it and wants it back: `reasoning_content` in DeepSeek and others, `reasoning` in Ollama and others. */
+/**
+ * Thinking text, and the field in which its server sends it and wants it back: `reasoning_content` in DeepSeek and
+ * others, `reasoning` in Ollama and others.
+ */
 export type Thinking = { readonly field: 'reasoning_content' | 'reasoning'; readonly text: string };
 
-/** One answer as it came, before anybody believes it. */
+/** One answer as it arrived, before anybody trusts it. */
 export type RawAnswer = {
   readonly content: string;
   readonly refusal: string;
   readonly finish: string | undefined;
   readonly toolCalls: readonly RawToolCall[];
-  /** Only to be sent back beside tool calls, to servers that want it; never stored, logged or passed on. Undefined: none was sent. */
+  /**
+   * Only sent back beside tool calls, to servers that want it; never stored, logged or passed on. Undefined: none was
+   * sent.
+   */
   readonly reasoning: Thinking | undefined;
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number } | undefined;
 };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Of one answer; what comes beyond is left out. */
+/** Longest thinking text kept of one answer; the rest is left out. */
 const MAX_CALLS = 100;
 
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly [field in Thinking['field']]?: unknown };
 
-/** As `length`, in other servers' words. */
+/** Like `length`, in other servers' words. */
 const CUT = /^(?:length|model_length|max_tokens)$/i;
-/** The server gave up in the middle: what came may be a part. */
+/** The server gave up in the middle: what arrived may be incomplete. */
 const BROKEN_OFF = /^(?:error|abort|aborted|cancelled|insufficient_system_resource)$/i;
 
 /** Puts the pieces of a stream together. */
@@ -42,7 +48,7 @@ export class AnswerCollector {
   /** By the index that their server gave them last. */
   readonly #callAt = new Map<number, Writable<RawToolCall>>();
 
-  /** True where it brought something on: servers keep dead streams alive with empty pieces. */
+  /** True if it added something: servers keep dead streams alive with empty pieces. */
   add(chunk: Chunk | null): boolean {
     if (chunk === null) return false;
     if (chunk.usage)
@@ -69,7 +75,7 @@ export class AnswerCollector {
   #addCall({ index = 0, id: given, function: call }: NonNullable<Delta['tool_calls']>[number]): void {
     const id = given ?? '';
     let at = this.#callAt.get(index);
-    // Some servers number all calls alike; others give one call another id with every piece.
+    // Some servers give all calls the same number; others give one call another id with every piece.
     const isAnother = at !== undefined && id !== '' && at.id !== '' && id !== at.id && call?.name && at.name !== '';
     if (at === undefined || isAnother) {
       if (this.#calls.length >= MAX_CALLS) return;
@@ -82,14 +88,14 @@ export class AnswerCollector {
     at.arguments += call?.arguments ?? '';
   }
 
-  /** Throws `MODEL_STALLED` where the stream ended without saying so: what came may be a part. */
+  /** Throws `MODEL_STALLED` if the stream ended without saying so: what arrived may be incomplete. */
   end(): RawAnswer {
     if (this.#finish === undefined || BROKEN_OFF.test(this.#finish))
       throw new AppError('MODEL_STALLED', `model: the stream broke off before its end (${this.#finish ?? 'unsaid'})`);
     return this.soFar();
   }
 
-  /** What has come; of a request that was broken off, that is what it used. */
+  /** What has arrived; for a request that was broken off, that is what it used. */
   soFar(): RawAnswer {
     return {
       ...{ content: this.#content, refusal: this.#refusal, finish: this.#finish, reasoning: this.#reasoning },
@@ -108,7 +114,7 @@ function toThinking(delta: Delta): Thinking | undefined {
   return undefined;
 }
 
-/** More than any window holds is nonsense, and sums of it would be no numbers that a report may carry. */
+/** More than any window holds is nonsense, and sums of it would not be numbers that a report may carry. */
 const MAX_COUNT = 100_000_000;
 
 function toCount(value: unknown): number {
@@ -120,8 +126,8 @@ const MIN_PROMPT = 500;
 const CUT_BELOW = 0.85;
 
 /**
- * Whether an answer is one at all; what it says is another matter. The order counts: a refusal and a cut answer are blank as often as not. Throws `MODEL_REFUSED`,
- * `MODEL_TRUNCATED`, `MODEL_PROMPT_CUT`, `MODEL_EMPTY_ANSWER`.
+ * Whether an answer is one at all; its content is another matter. The order matters: a refusal and a cut answer are
+ * blank as often as not. Throws `MODEL_REFUSED`, `MODEL_TRUNCATED`, `MODEL_PROMPT_CUT`, `MODEL_EMPTY_ANSWER`.
  */
 export function checkAnswer(raw: RawAnswer, promptLow: number): void {
   if (raw.refusal.trim() !== '' || raw.finish === 'content_filter') {
@@ -134,7 +140,7 @@ export function checkAnswer(raw: RawAnswer, promptLow: number): void {
       'model: the answer was cut at the longest allowed: raise maxOutputTokens (or MODEL_MAX_OUTPUT_TOKENS), or ask for less at once',
     );
   const told = raw.usage?.promptTokens ?? 0;
-  // Servers that keep prompts in a cache may tell none.
+  // Servers that cache prompts may report none.
   if (told > 0 && promptLow > MIN_PROMPT && told < promptLow * CUT_BELOW)
     throw new AppError(
       'MODEL_PROMPT_CUT',

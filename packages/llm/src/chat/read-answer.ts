@@ -10,7 +10,9 @@ export type ReadAnswer<T> =
 
 const MAX_ISSUES = 10;
 
-/** The one value in an answer that the schema accepts. Two different ones are none: nobody says which was meant. */
+/**
+ * The one value in an answer that the schema accepts. Two different ones count as none: it is unknown which was meant.
+ */
 export function readAnswer<T>(content: string, schema: z.ZodType<T>, vouched: readonly string[]): ReadAnswer<T> {
   const found = findJson(content);
   if (found.length === 0) return { ok: false, problem: 'it holds no JSON object' };

@@ -5,7 +5,10 @@ export type Chunk = OpenAI.ChatCompletionChunk;
 
 const IS_JSON = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-/** The pieces of an answer as they come; one piece where the server does not stream but sends it whole. `controller` ends the request. Throws what the server says of itself, and `SyntaxError` for what is no JSON. */
+/**
+ * The pieces of an answer as they arrive; one piece if the server does not stream but sends it whole. `controller` ends
+ * the request. Throws what the server says of itself, and `SyntaxError` for what is not JSON.
+ */
 export async function* readPieces(
   response: Response,
   controller: AbortController,

@@ -10,7 +10,7 @@ import { type ModelTool, type RefusedTool, type ToolRequest, toToolSpec } from '
 import { renderBlocks } from './untrusted.ts';
 
 const DEFAULTS = { maxCalls: 16, maxTokens: 200_000 };
-/** Of one result that the model is shown. */
+/** Most of one result that the model is shown. */
 const MAX_RESULT_CHARS = 20_000;
 const MAX_BROKEN_CALLS = 2;
 const MAX_BAD_ANSWERS = 1;
@@ -24,7 +24,10 @@ export type ToolLoop = {
 
 type Turn = { readonly call: RawToolCall; readonly text: string; readonly broken: boolean };
 
-/** Lets a model call the request's tools until it answers in the schema. Throws `NO_PROGRESS`, `MODEL_BAD_ANSWER` and its kin, or what a tool threw. */
+/**
+ * Lets a model call the request's tools until it answers in the schema. Throws `NO_PROGRESS`, `MODEL_BAD_ANSWER` and
+ * the like, or what a tool threw.
+ */
 export async function runTools<T>(loop: ToolLoop, request: ToolRequest<T>): Promise<T> {
   const guard = new ProgressGuard({
     maxCalls: limitOf('maxCalls', request.maxCalls, DEFAULTS.maxCalls),
@@ -39,7 +42,7 @@ export async function runTools<T>(loop: ToolLoop, request: ToolRequest<T>): Prom
   };
   let broken = 0;
   for (let bad = 0; ; ) {
-    // Cut arguments never come this far: a cut answer is an error.
+    // Cut arguments never get this far: a cut answer is an error.
     const raw = await loop.exchange.send({ ...question, messages });
     guard.onTokens(loop.exchange.usage.promptTokens + loop.exchange.usage.completionTokens);
     if (raw.toolCalls.length === 0) {
@@ -112,7 +115,10 @@ function readArguments(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** What it said, as the next request says it again: with valid JSON only, and with its thinking where the server sent some and wants it back. */
+/**
+ * The model's own message, as the next request repeats it: with valid JSON only, and with its thinking if the server
+ * sent some and wants it back.
+ */
 function toAssistantTurn(raw: RawAnswer, turns: readonly Turn[]): Message {
   return {
     role: 'assistant',
@@ -120,7 +126,7 @@ function toAssistantTurn(raw: RawAnswer, turns: readonly Turn[]): Message {
     tool_calls: turns.map(({ call, broken }) => ({
       ...{ id: call.id, type: 'function' as const },
       function: {
-        // Made up ones (`functions.read`) are refused by servers that said them.
+        // Servers refuse invented names (`functions.read`), even those that sent them.
         name: call.name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed',
         arguments: broken || call.arguments.trim() === '' ? '{}' : call.arguments,
       },

@@ -1,13 +1,13 @@
 export type TokenEstimate = {
-  /** No tokenizer in use takes fewer: a server that says less was not given the whole text. */
+  /** No tokenizer in use needs fewer: a server that reports less did not receive the whole text. */
   readonly low: number;
-  /** Enough to plan with: hardly a text takes more. */
+  /** Enough to plan with: hardly any text needs more. */
   readonly high: number;
 };
 
 type Share = { readonly low: number; readonly high: number };
 
-/** Of the window, what is left free: an estimate is one. */
+/** The share of the window that is left free, since this is an estimate. */
 const MARGIN = 0.1;
 
 /** Tokens for one UTF-16 unit. Chinese, Japanese, Korean: 0.55 in the newest vocabularies, 1.5 in byte-level ones. */
@@ -17,13 +17,16 @@ const DIGIT: Share = { low: 0.33, high: 1 };
 const SIGN: Share = { low: 0.2, high: 0.8 };
 /** Other alphabets, in which a token is two or three letters. */
 const OTHER: Share = { low: 0.15, high: 0.8 };
-/** Halves of what lies beyond the basic plane: emoji, rare characters. */
+/** Halves of characters beyond the basic plane: emoji, rare characters. */
 const SURROGATE: Share = { low: 0.25, high: 1.5 };
-/** A run of blanks is one token, or some; or part of the next word. */
+/** A run of spaces is one token or several, or part of the next word. */
 const BLANKS: Share = { low: 0, high: 0.3 };
 const MORE_BLANKS: Share = { low: 0, high: 0.06 };
 
-/** How many tokens a text will take, without any model's tokenizer. A fourth of its length would be a sixth of the truth for Chinese. */
+/**
+ * How many tokens a text will take, without any model's tokenizer. A fourth of its length would be a sixth of the truth
+ * for Chinese.
+ */
 export function estimateTokens(text: string): TokenEstimate {
   let low = 0;
   let high = 0;
@@ -38,7 +41,10 @@ export function estimateTokens(text: string): TokenEstimate {
   return { low: Math.floor(low), high: Math.ceil(high) };
 }
 
-/** Where the longest part of a text from `start` on ends that takes so many tokens at most, and halves no character. Reads no further than that. */
+/**
+ * Where the longest part of a text ends that starts at `start`, takes at most so many tokens, and splits no character.
+ * Reads no further than that.
+ */
 export function endOfTokens(text: string, start: number, tokens: number): number {
   let high = 0;
   let blank = false;
@@ -75,7 +81,7 @@ function toWideShare(code: number): Share {
   return isCjk ? CJK : OTHER;
 }
 
-/** Tokens that a prompt may take where the answer gets `output`. */
+/** Most tokens of a prompt if the answer gets `output`. */
 export function promptRoom(window: number, output: number): number {
   return Math.floor(window * (1 - MARGIN)) - output;
 }

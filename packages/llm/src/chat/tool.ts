@@ -2,35 +2,35 @@ import { AppError } from '@cleanslate/contracts';
 import { z } from 'zod';
 import type { ModelRequest } from './model.ts';
 
-/** What a model may have done for it. Nothing else: a call of another name is refused. */
+/** What a model may have done for it, and nothing else: a call of another name is refused. */
 export type ModelTool<I = unknown> = {
   readonly name: string;
   /** For the model: what it does, and when to use it. */
   readonly description: string;
   readonly input: z.ZodType<I>;
   /**
-   * Called with input that fits. What it returns is shown to the model as data; what it throws ends the step as the error says. A tool with effects checks `ctx.fence()` first, as any
-   * executor does.
+   * Called with valid input. The model is shown the result as data; an exception ends the step as the error says. A
+   * tool with effects checks `ctx.fence()` first, as any executor does.
    */
   readonly run: (input: I, options: { readonly signal: AbortSignal }) => unknown;
 };
 
 export type ToolRequest<T> = ModelRequest<T> & {
   readonly tools: readonly ModelTool[];
-  /** Tool calls at most. Default 16. */
+  /** Most tool calls. Default 16. */
   readonly maxCalls?: number;
-  /** Tokens of all its requests together, at most. Default 200,000. */
+  /** Most tokens of all its requests together. Default 200,000. */
   readonly maxTokens?: number;
 };
 
-/** Told of a call that the request does not allow: somebody talked the model into it, or it made it up. */
+/** Called for a call that the request does not allow: somebody talked the model into it, or it made it up. */
 export type RefusedTool = { readonly purpose: string; readonly tool: string };
 
-/** A checked tool. Throws `CONFIGURATION` for a name that servers do not take. */
+/** A checked tool. Throws `CONFIGURATION` for a name that servers refuse. */
 export function defineTool<I>(tool: ModelTool<I>): ModelTool {
   if (!/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/.test(tool.name))
     throw new AppError('CONFIGURATION', `tool ${JSON.stringify(tool.name)}: use letters, digits, "_" and "-"`);
-  // Its own schema stands before it, so it is only ever run with what it takes.
+  // Its own schema checks the arguments, so it only ever runs with valid ones.
   return { ...tool, run: (input, options) => tool.run(input as I, options) };
 }
 

@@ -13,8 +13,9 @@ function wide(letter: string): string {
 }
 
 /**
- * Blocks of text that nobody vouches for, each with exactly one delimiter before and one after. The delimiter is named by a hash of all of them: a text would have to
- * hold its own hash to close its block; and what merely looks like a delimiter is taken apart as well.
+ * Blocks of text that nobody vouches for, each with exactly one delimiter before and one after. The delimiter is named
+ * by a hash of all of them: a text would have to contain its own hash to close its block; whatever merely looks like a
+ * delimiter is broken up as well.
  */
 export function renderBlocks(blocks: readonly DataBlock[]): { readonly text: string; readonly tag: string } {
   const tag = `data-${createHash('sha256').update(JSON.stringify(blocks)).digest('hex').slice(0, 12)}`;

@@ -4,8 +4,9 @@ const SCHEMES =
 const MARKUP = /<(?=\/?[a-z!])|!(?=\[)/gi;
 
 /**
- * Free text of a model as text and nothing else: what a page or a chat would load or run from it is taken apart (`hxxps://`, `‹img`). An address is where a model that was
- * talked into it would put a secret. What stands in `vouched` word for word is a quote, and stays as it is.
+ * A model's free text as text and nothing else: whatever a page or a chat would load or run from it is broken up
+ * (`hxxps://`, `‹img`). An address is where a model that was talked into it would put a secret. What appears word for
+ * word in `vouched` is a quote, and stays as it is.
  */
 export function defuseUrls(value: unknown, vouched: readonly string[]): unknown {
   if (typeof value === 'string') return isQuote(value, vouched) ? value : defuse(value);

@@ -35,7 +35,10 @@ const PHASES: Readonly<
   },
 };
 
-/** The deadlines of one request, each its own: they end it through `signal`, as the caller does, and `expired` says which it was. */
+/**
+ * The deadlines of one request, each separate: they end it through `signal`, as the caller does, and `expired` says
+ * which it was.
+ */
 export class Watch {
   readonly #deadlines: Deadlines;
   readonly #controller = new AbortController();
@@ -67,7 +70,7 @@ export class Watch {
     return this.#expired;
   }
 
-  /** Begins a phase, or begins it anew: it has its full time. */
+  /** Begins a phase, or begins it again: it has its full time. */
   begin(phase: Phase): void {
     clearTimeout(this.#phase);
     const { code, limit, says, setting } = PHASES[phase];

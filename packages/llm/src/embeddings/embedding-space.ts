@@ -2,24 +2,24 @@ import { AppError } from '@cleanslate/contracts';
 
 /** Vectors are comparable inside one space only: the same model, dimension and treatment of text before it. */
 export type EmbeddingSpace = {
-  /** Names all of the rest; stored beside every vector. */
+  /** Names everything else about the space; stored beside every vector. */
   readonly id: string;
   readonly model: string;
   readonly dimension: number;
-  /** Version of what happens to a text before it is embedded. */
+  /** Version of how a text is treated before it is embedded. */
   readonly normaliser: string;
 };
 
 /** Turns texts into vectors of one space. */
 export type EmbeddingProvider = {
   readonly space: EmbeddingSpace;
-  /** How much its ranking counts beside the text leg's (1). A packaged one knows spellings, not meanings. */
+  /** How much its ranking counts compared with the text leg's (1). The built-in one knows spellings, not meanings. */
   readonly rankWeight: number;
   /** Most texts of one call. */
   readonly batch: number;
   /**
-   * One vector for each text, or null where the text gives none or the answer's vector is unusable (wrong length, not finite, zero): it is then
-   * stored without one. Throws `LLM_UNAVAILABLE` and its kin.
+   * One vector for each text, or null if the text gives none or the answer's vector is unusable (wrong length, not
+   * finite, zero): the text is then stored without one. Throws `LLM_UNAVAILABLE` and the like.
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<(Float32Array | null)[]>;
 };
@@ -31,7 +31,10 @@ export function defineSpace(space: Omit<EmbeddingSpace, 'id'>): EmbeddingSpace {
   return { ...space, id: `${model}/${dimension}/${normaliser}` };
 }
 
-/** The vector at unit length; null for one that must never be compared: another length, a value that is no number, zero. */
+/**
+ * The vector at unit length; null for one that must never be compared: another length, a value that is not a number,
+ * zero.
+ */
 export function toUnitVector(values: ArrayLike<unknown>, dimension: number): Float32Array | null {
   if (values.length !== dimension) return null;
   const vector = new Float32Array(dimension);

@@ -5,8 +5,9 @@ import { createEmbeddings, type EmbeddingSettings } from './provider.ts';
 export type KeptSpace = Pick<EmbeddingSpace, 'model' | 'dimension'> & { readonly space: string };
 
 /**
- * The provider of a space that the knowledge base was moved to, with the server and key of these settings. Undefined where they don't reach it: they name no
- * server, or this release treats texts otherwise than the one that filled the space.
+ * The provider of a space that the knowledge base was moved to, with the server and key of these settings. Undefined if
+ * they don't reach it: they name no server, or this release treats texts differently from the one that filled the
+ * space.
  */
 export async function embeddingsOf(
   settings: EmbeddingSettings,
@@ -21,8 +22,9 @@ export async function embeddingsOf(
 export type SpaceFollower = (spaces: readonly (KeptSpace & { readonly state: string })[]) => Promise<EmbeddingProvider>;
 
 /**
- * For those who ask: the provider of the space that the knowledge base is kept in at this moment, so that a move needs no restart. One that the settings
- * don't reach is told to `onMissed` once, and questions stay in the space configured, whose vectors are kept until somebody drops them.
+ * For callers who embed queries: the provider of the space that the knowledge base is kept in at this moment, so that a
+ * move needs no restart. A space that the settings don't reach is reported to `onMissed` once, and questions stay in
+ * the configured space, whose vectors are kept until somebody drops them.
  */
 export function followSpace(
   configured: EmbeddingProvider,
@@ -43,7 +45,7 @@ export function followSpace(
     try {
       return await provider;
     } catch (error) {
-      // A failure in passing (a module that could not be loaded) is not kept: the next question tries again.
+      // A passing failure (a module that could not be loaded) is not kept: the next question tries again.
       if (providers.get(active.space) === provider) providers.delete(active.space);
       throw error;
     }

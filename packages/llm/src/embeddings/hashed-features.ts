@@ -1,4 +1,4 @@
-/** Weights of words that are in nearly every text, in place of an idf that a growing corpus would move. */
+/** Weights of words that are in nearly every text, instead of an idf that a growing corpus would move. */
 const COMMON = new Map<string, number>([
   ...words('a an the of and to in is are was were be been that this it its as at by for from on or with', 0.08),
   ...words('not no', 0.9),

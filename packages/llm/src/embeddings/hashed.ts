@@ -2,8 +2,8 @@ import { defineSpace, type EmbeddingProvider, toUnitVector } from './embedding-s
 import { toFeatures } from './hashed-features.ts';
 
 /**
- * The default: words and character n-grams hashed into a vector. No model, no key, no network, the same on every machine; it finds spellings and
- * inflections, not meanings.
+ * The default: words and character n-grams hashed into a vector. No model, no key, no network, the same on every
+ * machine; it finds spellings and inflections, not meanings.
  */
 export function hashedEmbeddings(options: { readonly dimension?: number } = {}): EmbeddingProvider {
   const space = defineSpace({ model: 'hashed', dimension: options.dimension ?? 384, normaliser: 'words+grams-1' });
@@ -16,7 +16,7 @@ export function hashedEmbeddings(options: { readonly dimension?: number } = {}):
   };
 }
 
-/** Each feature adds to two places with two signs: one collision is then half a mistake. */
+/** Each feature adds to two places with two signs, so that one collision is only half a mistake. */
 function project(features: ReadonlyMap<string, number>, dimension: number): Float64Array {
   const vector = new Float64Array(dimension);
   for (const [feature, weight] of features) {

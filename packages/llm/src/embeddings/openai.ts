@@ -8,20 +8,29 @@ export type OpenAiEmbeddingOptions = {
   readonly apiKey: string;
   readonly model: string;
   readonly dimension: number;
-  /** Ask the server for this dimension (models that can shorten their vectors). Default false: then what it gives must have it. */
+  /**
+   * Ask the server for this dimension (models that can shorten their vectors). Default false: then its vectors must
+   * have it already.
+   */
   readonly sendDimension?: boolean;
-  /** For one call, in milliseconds. Default 30 s. */
+  /** Time limit of one call. Milliseconds, default 30 s. */
   readonly timeoutMs?: number;
   /** Texts of one call. Default 64. */
   readonly batch?: number;
 };
 
-/** Longer texts are cut: most models refuse what exceeds their context, and one statement too long must not hold up the others. */
+/**
+ * Longer texts are cut: most models refuse what exceeds their context, and one statement that is too long must not hold
+ * up the others.
+ */
 const MAX_CHARS = 8_000;
-/** Of the texts themselves: servers differ in what they call one that is too long. */
+/** Errors about the texts themselves: servers differ in what they call one that is too long. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Embeddings of any OpenAI-compatible server. Errors are `EMBEDDINGS_UNAVAILABLE` (worth a retry; terminal where it refuses a text) or `CONFIGURATION` (key, model or URL is wrong). */
+/**
+ * Embeddings of any OpenAI-compatible server. Errors are `EMBEDDINGS_UNAVAILABLE` (worth a retry; terminal if it
+ * refuses a text) or `CONFIGURATION` (key, model or URL is wrong).
+ */
 export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProvider {
   const { model, dimension, timeoutMs = 30_000 } = options;
   const space = defineSpace({ model, dimension, normaliser: `cut-${MAX_CHARS}` });
@@ -35,7 +44,7 @@ export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProv
       const body = {
         model,
         input: texts.map((text) => text.slice(0, MAX_CHARS).toWellFormed()),
-        // Said outright: the client's own default (base64) is unknown to many compatible servers.
+        // Explicit, since many compatible servers do not know the client's default (base64).
         encoding_format: 'float' as const,
         ...(options.sendDimension === true ? { dimensions: dimension } : {}),
       };
@@ -54,7 +63,7 @@ export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProv
   };
 }
 
-/** Never the request's headers nor the texts: an error travels and is logged. */
+/** Neither the request's headers nor the texts: an error travels and is logged. */
 function toEmbeddingError(error: unknown, model: string): AppError {
   const status = error instanceof OpenAI.APIError ? error.status : undefined;
   if (status === 401 || status === 403)

@@ -5,7 +5,7 @@ import { hashedEmbeddings } from './hashed.ts';
 
 const DIMENSION = 'must be a whole number from 8 to 16000';
 
-/** What a service that embeds reads from its environment; to spread into its schema. The same for all services of one knowledge base. */
+/** The settings of a service that embeds; spread into its schema. The same for all services of one knowledge base. */
 export const embeddingConfig = {
   EMBEDDING_MODEL: z
     .string()
@@ -29,7 +29,7 @@ export const embeddingConfig = {
 };
 export type EmbeddingSettings = z.infer<z.ZodObject<typeof embeddingConfig>>;
 
-/** The provider that a configuration names. Throws `CONFIGURATION` where a model has no server. */
+/** The provider that a configuration names. Throws `CONFIGURATION` if a model has no server. */
 export async function createEmbeddings(settings: EmbeddingSettings): Promise<EmbeddingProvider> {
   const {
     EMBEDDING_MODEL: model,
@@ -46,6 +46,6 @@ export async function createEmbeddings(settings: EmbeddingSettings): Promise<Emb
   }
   // Loaded only where it is used: it costs every process memory.
   const { openAiEmbeddings } = await import('./openai.ts');
-  // Servers of one's own (Ollama, vLLM) take any key.
+  // Local servers (Ollama, vLLM) accept any key.
   return openAiEmbeddings({ url, apiKey: apiKey ?? 'none', model, dimension });
 }

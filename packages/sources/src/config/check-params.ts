@@ -7,7 +7,7 @@ import { type ParamSettings, toParams } from './to-params.ts';
 
 type Fault = { readonly path: readonly string[]; readonly what: string };
 
-/** Do the parameters that a source declares and those that it uses agree, and are their defaults values that they take? */
+/** Are the parameters that a source declares the ones it uses, and are their defaults valid? */
 export function checkParams(source: SourceSettings): Fault[] {
   return [...checkUse(source), ...('params' in source ? checkDefaults(source.name, source.params) : [])];
 }

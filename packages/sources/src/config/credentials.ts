@@ -13,7 +13,7 @@ export function readVariable(env: Env, source: string, variable: string): string
   );
 }
 
-/** The headers that say who asks. */
+/** The authentication headers. */
 export function toCredentials(env: Env, source: string, auth: AuthSettings | undefined): Record<string, string> {
   if (auth === undefined) return {};
   const variable = auth.type === 'bearer' ? auth.tokenFrom : auth.type === 'basic' ? auth.passwordFrom : auth.valueFrom;

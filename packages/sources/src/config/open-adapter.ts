@@ -13,12 +13,12 @@ import type { SettingsOf, SourceSettings } from './schema.ts';
 import { toParams } from './to-params.ts';
 
 export type AdapterParts = {
-  /** Where the file lies: folders are named from there. */
+  /** Folder of the file: paths in it are relative to this. */
   readonly file: string;
   readonly env: Env;
   /** Embeds questions for vector databases. */
   readonly embedder?: Embedder | undefined;
-  /** Hears of files that can't be read. */
+  /** Called for files that can't be read. */
   readonly onUnreadable?: (source: string, path: string, why: string) => void;
   /** Default: the system's name server. */
   readonly resolve?: ResolveAll;

@@ -9,7 +9,7 @@ import type { SourceSettings } from './schema.ts';
 
 export type OpenSourcesOptions = AdapterParts & {
   readonly settings: readonly SourceSettings[];
-  /** Left out where there is no database: then there is no knowledge source. */
+  /** Left out if there is no database: then there is no knowledge source. */
   readonly knowledge?: KnowledgePort | undefined;
   readonly hooks?: GuardHooks;
 };
@@ -26,7 +26,10 @@ export type OpenSources = SourceCatalog &
 
 type Entry = { readonly guard: GuardedSource; readonly tenants: ReadonlySet<string> | undefined };
 
-/** Opens what a file declares. Nothing is connected to before the first question. Throws `CONFIGURATION`: a missing variable, a model that did not fill a collection. */
+/**
+ * Opens what a file declares. Connects to nothing before the first question. Throws `CONFIGURATION`: a missing
+ * variable, a model that did not fill a collection.
+ */
 export function openSources({ settings, knowledge, hooks, ...parts }: OpenSourcesOptions): OpenSources {
   const entries: Entry[] = settings.map((each) => ({
     guard: guarded(openAdapter(each, parts), each, hooks),

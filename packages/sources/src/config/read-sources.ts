@@ -7,8 +7,8 @@ import { type SourceSettings, SourcesFile } from './schema.ts';
 export const KNOWLEDGE_SOURCE = 'knowledge';
 
 /**
- * The sources that a file declares (YAML; JSON is YAML, too). Throws one `CONFIGURATION` error with every fault, each with file, line, field and remedy. No credential stands in
- * the file: it names variables of the environment.
+ * The sources that a file declares (YAML; JSON is YAML too). Throws one `CONFIGURATION` error with every fault, each
+ * with file, line, field and remedy. The file contains no credentials: it names variables of the environment.
  */
 export function readSources(bytes: Uint8Array, file: string): SourceSettings[] {
   const faults: string[] = [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** YAML scalars come as the text that stands there. */
+/** YAML scalars arrive as their literal text. */
 export function wholeNumber(min: number, max: number) {
   const text = `must be a whole number from ${min} to ${max}`;
   return z
@@ -19,7 +19,7 @@ export const httpUrl = z.string().refine((value) => {
   return /^https?:$/.test(protocol) && username === '' && password === '' && hash === '';
 }, 'must be an http:// or https:// URL without user and password: those are named under auth');
 
-/** Logs hide the values of variables that are named so; a secret under another name would stand in them. */
+/** Logs hide the values of variables with such names; a secret under another name would appear in them. */
 const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,80}(?:PASSWORD|SECRET|TOKEN|API_?KEY|CREDENTIALS)$/;
 
 export const secretName = z
@@ -29,5 +29,5 @@ export const secretName = z
     'must name a variable that ends in _TOKEN, _SECRET, _PASSWORD, _API_KEY or _CREDENTIALS: logs hide the values of those',
   );
 
-/** A database's URL has its password inside, which is hidden wherever it stands. */
+/** A database's URL contains its password, which is hidden wherever it appears. */
 export const urlName = z.string().regex(/^[A-Z][A-Z0-9_]{0,80}_URL$/, 'must name a variable that ends in _URL');

@@ -27,7 +27,10 @@ const common = {
   /** Shown to planners and people. */
   title: z.string().min(1).max(300),
   accessLevel: AccessLevel.default('internal'),
-  /** How its texts are cleaned: `clause`, `rule` and `definition` keep every word; others lose words of doubt, and say so. */
+  /**
+   * How its texts are cleaned: `clause`, `rule` and `definition` keep every word; others lose words of doubt, and say
+   * so.
+   */
   knowledgeType: KnowledgeType.default('other'),
   /** Default: all. */
   tenants: z.array(TenantId).min(1).max(1_000).optional(),
@@ -38,7 +41,7 @@ const common = {
 
 /** What every source over HTTP has. */
 const http = {
-  /** `name` or `name:port` of its hosts that are at private addresses. */
+  /** `name` or `name:port` of its hosts that have private addresses. */
   privateHosts: z
     .array(z.string().regex(/^[a-z0-9.:-]{1,260}$/i, 'must be a host, or host:port'))
     .max(20)
@@ -56,7 +59,7 @@ const header = z.strictObject({
 const auth = z.discriminatedUnion('type', [bearer, basic, header]);
 export type AuthSettings = z.infer<typeof auth>;
 
-/** Headers that say who asks have their place under auth. */
+/** Authentication headers belong under `auth`. */
 const headers = z
   .record(
     z.string().regex(/^[A-Za-z0-9-]{1,60}$/),
@@ -74,11 +77,11 @@ const headers = z
 const files = z.strictObject({
   kind: z.literal('files'),
   ...common,
-  /** From the file's own folder on. */
+  /** Relative to the file's own folder. */
   folder: z.string().min(1).max(1_000),
   maxFiles: wholeNumber(1, 20_000).default(2_000),
   maxFileBytes: wholeNumber(KB, 64 * MB).default(16 * MB),
-  /** Of all files together, in characters; with what it is searched by, it takes six times that in memory. */
+  /** Limit on all files together, in characters; with its search index it takes six times that in memory. */
   maxText: wholeNumber(KB, 64 * MB).default(8 * MB),
 });
 

@@ -38,7 +38,7 @@ export const jsonTemplate: z.ZodType<JsonTemplate> = z.lazy(() =>
   ]),
 ) as unknown as z.ZodType<JsonTemplate>;
 
-/** Scheme and host are fixed: a value may never choose who is asked. */
+/** Scheme and host are fixed: a value may never choose which host is asked. */
 export const urlTemplate = template.refine(
   ({ text }) => /^https?:\/\/[^/{}?#@\s]+(?:[/?][^#]*)?$/.test(text),
   'must begin with http:// or https:// and a host without {param}, user or password',

@@ -1,6 +1,6 @@
 import type { SourceSettings } from './schema.ts';
 
-/** The variables of the environment that sources name: what a process needs that asks them. */
+/** The environment variables that sources name, which a process that asks them needs. */
 export function variablesOf(settings: readonly SourceSettings[]): string[] {
   const names = settings.flatMap((source) => {
     if (source.kind === 'files') return [];

@@ -17,7 +17,7 @@ export type ConfluenceOptions = FetchOptions & {
   readonly url: string;
   readonly credentials: Readonly<Record<string, string>>;
   readonly scope: CqlScope;
-  /** Pages of the wiki that one question reads. */
+  /** Most pages of the wiki that one question reads. */
   readonly maxPages: number;
 };
 
@@ -30,12 +30,12 @@ const Content = z.object({
 });
 type Content = z.infer<typeof Content>;
 const SearchAnswer = z.object({
-  // Spaces and people are found by a search, too; they have no content.
+  // A search also finds spaces and people, which have no content.
   results: z.array(z.object({ content: Content.optional() })),
   _links: z.object({ next: z.string().optional() }).optional(),
 });
 
-/** With bodies, Confluence gives no more than 50 at once; large pages make such an answer long. */
+/** With bodies, Confluence returns no more than 50 at once; large pages make such an answer long. */
 const PAGE_SIZE = 10;
 const EXPAND = 'content.body.storage,content.version';
 
@@ -92,7 +92,7 @@ function searchUrl(base: URL, cql: string, limit: number): URL {
   return url;
 }
 
-/** A path, with or without the context. What leads elsewhere is not followed: it would take the login along. */
+/** A path, with or without the context. Links elsewhere are not followed: that would take the login along. */
 function nextUrl(base: URL, next: string): URL | undefined {
   const context = base.pathname.replace(/\/$/, '');
   const path = context !== '' && next.startsWith(`${context}/`) ? next : `${context}${next}`;
@@ -117,7 +117,8 @@ function toHits(pages: readonly Content[], base: URL, query: string, limit: numb
     countTerms(`${page.title}
 ${toSearchText(passage)}`);
   const ranked = rankPassages(passages, termsOf, query, limit);
-  // Confluence knows more forms of a word than we do: where none of ours fit, its own order counts, with the beginning of each page.
+  // Confluence knows more forms of a word than we do: if none of ours fit, its own order counts, with the beginning of
+  // each page.
   const firsts = passages.filter(
     ({ passage }, at) => passage.start === 0 || passages[at - 1]?.page !== passages[at]?.page,
   );
@@ -127,7 +128,7 @@ ${toSearchText(passage)}`);
 }
 
 function toHit({ page, passage }: PagePassage, base: URL, score: number): Hit {
-  // Before this version the page said something else: what is asked about an earlier moment can't be answered from it.
+  // Before this version the page said something else: a question about an earlier moment can't be answered from it.
   const since = page.version.when === undefined ? undefined : toUtcTime(page.version.when);
   return {
     content: passage.text,

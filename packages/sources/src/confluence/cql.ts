@@ -11,8 +11,9 @@ const WORDS = /[\p{Script=Han}&&\p{L}]+|[[\p{L}\p{N}]--\p{Script=Han}]+/gv;
 export type CqlScope = { readonly spaces: readonly string[]; readonly labels: readonly string[] };
 
 /**
- * The pages that hold any of a question's telling words, in Confluence's own order. `text ~` has a query language of its own (`*`, `~`, `AND`, field names), so of the question
- * only letters and digits are sent, each word by itself; null where it has none.
+ * The pages that contain any of a question's distinctive words, in Confluence's own order. `text ~` has a query
+ * language of its own (`*`, `~`, `AND`, field names), so only letters and digits of the question are sent, each word by
+ * itself; null if it has none.
  */
 export function toCql(question: string, { spaces, labels }: CqlScope): string | null {
   const words = [...new Set(question.normalize('NFKC').match(WORDS) ?? [])];

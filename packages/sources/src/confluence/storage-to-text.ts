@@ -8,12 +8,12 @@ const LINES = new Set(
 );
 /** After these comes a blank line: a paragraph ends. */
 const PARAGRAPHS = new Set('p div h1 h2 h3 h4 h5 h6 ul ol table blockquote pre ac:structured-macro'.split(' '));
-/** Nobody reads what stands in these: settings of macros, ids and states of tasks. */
+/** Not meant for readers: settings of macros, ids and states of tasks. */
 const UNREAD = new Set('script style head title ac:parameter ac:task-id ac:task-status ac:placeholder'.split(' '));
 
 /**
- * Confluence's storage format (XHTML with `ac:` and `ri:` elements) as plain text: headings as Markdown writes them, so that passages know what they stand under, a row of a
- * table on one line, code and panels with their text. Linear in its length.
+ * Confluence's storage format (XHTML with `ac:` and `ri:` elements) as plain text: headings as in Markdown, so that
+ * passages know their heading, a table row on one line, code and panels with their text. Linear in its length.
  */
 export function storageToText(storage: string): string {
   let text = '';
@@ -28,7 +28,7 @@ export function storageToText(storage: string): string {
         else if (LINES.has(name)) line();
         if (/^h[1-6]$/.test(name)) text += `\n${'#'.repeat(Number(name[1]))} `;
         else if (name === 'li' || name === 'ac:task') text += '- ';
-        // A link that shows nothing but where it leads.
+        // A link whose text is its own address.
         else if (name === 'ri:page' && attributes['ri:content-title'] !== undefined)
           text += attributes['ri:content-title'];
       },
@@ -53,7 +53,10 @@ export function storageToText(storage: string): string {
     .trim();
 }
 
-/** Without the bars of cells that end a row, and the blanks around them. Walked back from the end: a pattern would try again from each of a line's thousand bars. */
+/**
+ * Without the bars of cells that end a row, and the spaces around them. Walks back from the end: a pattern would try
+ * again from each of a line's thousand bars.
+ */
 function withoutRowEnd(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end--;

@@ -16,10 +16,10 @@ export type ReadPassages =
   /** Why it can't be read, in a sentence. */
   | { readonly ok: false; readonly why: string };
 
-/** Of the event loop at once. */
+/** Longest use of the event loop at a time. */
 const TURN_MS = 20;
 
-/** The passages of a file, each with where it stands. */
+/** The passages of a file, each with its location. */
 export async function toFilePassages(path: string, bytes: Uint8Array, maxMs: number): Promise<ReadPassages> {
   const name = path.split('/').at(-1) ?? path;
   const read = await readDocumentFile(bytes, name, { maxMs });
@@ -45,7 +45,7 @@ export async function toFilePassages(path: string, bytes: Uint8Array, maxMs: num
 
 type Locate = (start: number, end: number, index: number) => string;
 
-/** Pages where there are any, else lines; the text of a Word file has lines that nobody sees. */
+/** Pages if there are any, otherwise lines; nobody sees the lines of a Word file's text. */
 function toLocator(path: string, text: string, isWord: boolean): Locate {
   const pages = pageStarts(text);
   if (/\.pdf$/i.test(path)) {

@@ -13,13 +13,16 @@ export type FilesOptions = {
   readonly maxChars: number;
   /** For reading one PDF or Word file, in milliseconds. */
   readonly maxReadMs: number;
-  /** Hears of a file that can't be read; the others are asked all the same. */
+  /** Called for a file that can't be read; the others are asked all the same. */
   readonly onUnreadable?: (path: string, why: string) => void;
 };
 
 type Kept = { readonly stamp: string; readonly passages: readonly FilePassage[]; readonly chars: number };
 
-/** A folder of Markdown, text, PDF and Word files, searched by words. What was read of a file is kept until the file changes. */
+/**
+ * A folder of Markdown, text, PDF and Word files, searched by words. What was read from a file is kept until the file
+ * changes.
+ */
 export function filesAdapter(options: FilesOptions): SourceAdapter {
   const index = new FolderIndex(options);
   return {
@@ -63,7 +66,10 @@ class FolderIndex {
     return this.#unreadable.size;
   }
 
-  /** All passages as the folder is now. Who asks at the same time shares one reading, which goes on when one of them gives up. */
+  /**
+   * All passages of the folder as it is now. Callers at the same time share one reading, which goes on when one of them
+   * gives up.
+   */
   read(signal: AbortSignal): Promise<FilePassage[]> {
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = undefined;

@@ -10,9 +10,9 @@ export type FolderBounds = {
 };
 
 export type FoundFile = {
-  /** From the folder on, with `/` between. */
+  /** Relative to the folder, with `/` between. */
   readonly path: string;
-  /** Where it lies: inside the folder, without a link on the way. */
+  /** Real path: inside the folder, without a link on the way. */
   readonly real: string;
   readonly bytes: number;
   /** Changes whenever the file does. */
@@ -22,8 +22,9 @@ export type FoundFile = {
 const READABLE = /\.(?:md|markdown|txt|text|pdf|docx)$/i;
 
 /**
- * The readable files of a folder and those below it, by path. Links count where they end inside the folder (a mounted ConfigMap is made of such); what leads out of it, hidden
- * files and special ones are passed over. Throws `SOURCE_UNAVAILABLE` for a folder that can't be read, `SOURCE_TOO_LARGE` beyond the bounds.
+ * The readable files of a folder and those below it, by path. Links count if they end inside the folder (a mounted
+ * ConfigMap consists of such); whatever leads out of it, hidden files and special files are skipped. Throws
+ * `SOURCE_UNAVAILABLE` for a folder that can't be read, `SOURCE_TOO_LARGE` beyond the bounds.
  */
 export async function readFolder(source: string, folder: string, bounds: FolderBounds): Promise<FoundFile[]> {
   const root = await realpath(folder).catch((error: NodeJS.ErrnoException) => {
@@ -40,7 +41,7 @@ export async function readFolder(source: string, folder: string, bounds: FolderB
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 
   async function walk(path: string, real: string, depth: number): Promise<void> {
-    // A link to a folder above it would lead round in circles.
+    // A link to a parent folder would lead round in circles.
     if (seen.has(real)) return;
     seen.add(real);
     if (depth > bounds.maxDepth)
@@ -68,7 +69,10 @@ function isInside(root: string, real: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !way.startsWith(sep));
 }
 
-/** The bytes of a file, undefined where it is gone, larger than allowed or no plain file by now. A link that took its place is not followed. */
+/**
+ * The bytes of a file; undefined if it is gone, larger than allowed or no longer a plain file. A link that took its
+ * place is not followed.
+ */
 export async function readFoundFile({ real }: FoundFile, maxBytes: number): Promise<Buffer | undefined> {
   const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => undefined,

@@ -5,19 +5,20 @@ export type BreakerOptions = {
   readonly firstMs?: number;
   /** Default 60 s. */
   readonly maxMs?: number;
-  /** A clock that only goes forward, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 };
 
-/** How one call went: `neither` where it says nothing about the source (the caller gave up, the parameters were wrong). */
+/** How one call went: `neither` if it says nothing about the source (the caller gave up, the parameters were wrong). */
 export type CallOutcome = 'answered' | 'failed' | 'neither';
 export type Pass = { readonly end: (outcome: CallOutcome) => void };
 /** Milliseconds after which to come again. */
 export type Closed = { readonly retryAfterMs: number };
 
 /**
- * A source that failed several times in a row is left alone for a while; then one caller is the probe, and the others wait for what it finds. Unlike the breaker of the
- * worker, which stands before an executor, this one stands before one source, so that the others go on answering.
+ * A source that failed several times in a row is left alone for a while; then one caller is the probe, and the others
+ * wait for its outcome. The worker's breaker guards an executor; this one guards one source, so that the others go on
+ * answering.
  */
 export class SourceBreaker {
   readonly #options: Required<BreakerOptions>;
@@ -63,7 +64,7 @@ export class SourceBreaker {
       return;
     }
     this.#failures += 1;
-    // What was under way when it opened tells nothing new.
+    // What was running when it opened says nothing new.
     if (probe || (this.#openUntil === undefined && this.#failures >= this.#options.opensAfter)) this.#open();
   }
 

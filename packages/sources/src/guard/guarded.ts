@@ -30,11 +30,11 @@ export type GuardSettings = {
 };
 
 export type GuardHooks = {
-  /** After each question: how it went (`answered`, or the error's code), how long it took, what was left out. */
+  /** Called after each question: how it went (`answered`, or the error's code), how long it took, what was left out. */
   readonly onAnswer?: (answer: SourceAnswer) => void;
-  /** A clock that only goes forward, in milliseconds. Default `performance.now`. */
+  /** A monotonic clock, in milliseconds. Default `performance.now`. */
   readonly now?: () => number;
-  /** What holds now, for a question without a pin. Default the system's clock. */
+  /** The present, for a question without a pin. Default the system's clock. */
   readonly wallClock?: () => Date;
 };
 
@@ -46,7 +46,10 @@ export type SourceAnswer = {
   readonly dropped: Readonly<Record<string, number>>;
 };
 
-/** An adapter behind everything that is the same for all: parameters, clearance, deadline, breaker, bounds, cleaning. `for` gives one tenant's view of it. */
+/**
+ * An adapter behind everything that is the same for all: parameters, clearance, deadline, breaker, bounds, cleaning.
+ * `for` gives one tenant's view of it.
+ */
 export type GuardedSource = AsyncDisposable & {
   readonly metadata: SourceMetadata;
   readonly isOpen: boolean;
@@ -152,13 +155,16 @@ async function ask(
 const FAULTS: ReadonlySet<string> = new Set(['SOURCE_TIMEOUT', 'SOURCE_UNAVAILABLE', 'SOURCE_BAD_ANSWER']);
 const ANSWERS: ReadonlySet<string> = new Set(['SOURCE_FORBIDDEN', 'SOURCE_TOO_LARGE']);
 
-/** What is the source's fault; a wrong parameter, a caller that gave up or a model that is away says nothing about it. */
+/**
+ * Errors that are the source's fault; a wrong parameter, a caller that gave up or a model that is away says nothing
+ * about it.
+ */
 function outcomeOf(code: string): CallOutcome {
   if (FAULTS.has(code)) return 'failed';
   return ANSWERS.has(code) ? 'answered' : 'neither';
 }
 
-/** Runs to the deadline or the caller's end, whichever comes first, also where the work doesn't listen to its signal. */
+/** Runs to the deadline or the caller's end, whichever comes first, even if the work ignores its signal. */
 async function withDeadline<T>(
   source: string,
   timeoutMs: number,
@@ -174,7 +180,7 @@ async function withDeadline<T>(
   });
   try {
     const working = work(ended);
-    // Whoever is no longer waited for may fail in peace.
+    // If nobody waits for it any more, its failure is nobody's concern.
     working.catch(() => undefined);
     return await Promise.race([working, over]);
   } catch (error) {
@@ -191,7 +197,7 @@ function cancelled(source: string, signal: AbortSignal): AppError {
   return new AppError('CANCELLED', `source "${source}": whoever asked gave up`, { cause: signal.reason });
 }
 
-/** Best first: what no longer fits is left out whole. */
+/** Best first: whatever no longer fits is left out whole. */
 function keepWithin(evidence: readonly Evidence[], maxChars: number): Evidence[] {
   let left = maxChars;
   return evidence.filter(({ content }) => {

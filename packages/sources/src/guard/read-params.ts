@@ -1,7 +1,7 @@
 import type { SourceParam, SourceParams } from '@cleanslate/domain';
 import { paramError } from '../source-error.ts';
 
-/** A declared parameter, with what keeps its values small. */
+/** A declared parameter, with limits on its values. */
 export type DeclaredParam = SourceParam & {
   /** Longest text. Default 500. */
   readonly maxLength?: number;
@@ -10,7 +10,7 @@ export type DeclaredParam = SourceParam & {
   readonly default?: string | number | boolean;
 };
 
-/** Every source that is searched by words takes this one. */
+/** Every source that is searched by words has this one. */
 export const QUERY_PARAM: DeclaredParam = {
   name: 'query',
   type: 'string',
@@ -19,7 +19,9 @@ export const QUERY_PARAM: DeclaredParam = {
   maxLength: 2_000,
 };
 
-/** Values of the declared parameters, by name. Throws `INVALID_INPUT` that names the parameter; unknown ones are refused. */
+/**
+ * Values of the declared parameters, by name. Throws `INVALID_INPUT` naming the parameter; unknown ones are refused.
+ */
 export function readParams(source: string, declared: readonly DeclaredParam[], given: SourceParams): SourceParams {
   const known = new Map(declared.map((param) => [param.name, param]));
   for (const name of Object.keys(given)) {

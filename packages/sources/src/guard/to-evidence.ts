@@ -33,7 +33,10 @@ export type Cleaned = {
   readonly dropped: Readonly<Record<string, number>>;
 };
 
-/** Raw hits as a reader with this clearance may see them at this moment. Throws `SOURCE_BAD_ANSWER` for a hit that can't be evidence at all. */
+/**
+ * Raw hits as a reader with this clearance may see them at this moment. Throws `SOURCE_BAD_ANSWER` for a hit that can't
+ * be evidence at all.
+ */
 export function toEvidence(hits: readonly Hit[], options: CleaningOptions): Cleaned {
   const { source, clearance, validAt, now, limit } = options;
   const dropped: Record<string, number> = {};
@@ -68,12 +71,15 @@ function higher(a: AccessLevel, b: AccessLevel): AccessLevel {
   return RANK[a] > RANK[b] ? a : b;
 }
 
-/** PostgreSQL and our JSON take neither NUL nor half a surrogate pair. */
+/** PostgreSQL and our JSON accept neither NUL nor half a surrogate pair. */
 function toPlainText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed().trim();
 }
 
-/** A text that is governed word by word is not shortened or rid of its hedges; people's identifiers are masked in it like anywhere. */
+/**
+ * A text that is governed word by word is not shortened and keeps its hedges; what identifies people is masked in it as
+ * anywhere.
+ */
 function toContent(kept: CleanEvidence, hit: Hit, original: string): string {
   const text = hit.verbatim === true ? maskSensitive(original, DEFAULT_SENSITIVE) : kept.content;
   return text.slice(0, MAX_EVIDENCE_CHARS).toWellFormed().trim();

@@ -1,14 +1,14 @@
 import type { SourceParams } from '@cleanslate/domain';
 import { fillTemplate, type Template } from '../mapping/template.ts';
 
-/** A JSON body whose texts may hold `{param}`. */
+/** A JSON body whose texts may contain `{param}`. */
 export type JsonTemplate =
   | { readonly template: Template }
   | { readonly list: readonly JsonTemplate[] }
   | { readonly map: readonly (readonly [string, JsonTemplate])[] }
   | { readonly value: null };
 
-/** A text that is one `{param}` and nothing else keeps the value's type. What has no value is left out of its map. */
+/** A text that is exactly one `{param}` keeps the value's type. A key without a value is left out. */
 export function fillBody(body: JsonTemplate, params: SourceParams): unknown {
   if ('value' in body) return body.value;
   if ('list' in body) return body.list.map((item) => fillBody(item, params)).filter((item) => item !== undefined);

@@ -1,7 +1,10 @@
 import type { SourceParams } from '@cleanslate/domain';
 import { fillTemplate, type Template } from '../mapping/template.ts';
 
-/** The URL with its values, each one encoded whole; undefined where a value would be a step in the path (`..`) instead of a name. */
+/**
+ * The URL with its values, each one encoded whole; undefined if a value would be a step in the path (`..`) instead of a
+ * name.
+ */
 export function fillUrl(template: Template, params: SourceParams): URL | undefined {
   const text = fillTemplate(template, params, encodeURIComponent) ?? stripped(template);
   const path = text.split(/[?#]/, 1)[0] ?? '';

@@ -13,7 +13,7 @@ import { fillBody, type JsonTemplate } from './fill-body.ts';
 import { fillUrl } from './fill-url.ts';
 
 export type HttpJsonOptions = FetchOptions & {
-  /** Scheme and host are fixed; path and query may hold `{param}`. */
+  /** Scheme and host are fixed; path and query may contain `{param}`. */
   readonly url: Template;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export function httpJsonAdapter(options: HttpJsonOptions): SourceAdapter {
   };
 }
 
-/** Without values for its parameters it can't be asked; then it is enough that its host speaks HTTP. */
+/** It can't be asked without values for its parameters; then it is enough that its host speaks HTTP. */
 async function check(
   guarded: GuardedFetch,
   { url, params }: HttpJsonOptions,

@@ -3,7 +3,10 @@ import type { FetchAnswer } from './guarded-fetch.ts';
 
 const LONGEST_WAIT_MS = 300_000;
 
-/** Throws for what is no success, with what the status means for a caller: 401 and 403 a person must look at, 429 and 5xx pass. The body is told to nobody. */
+/**
+ * Throws for anything but success, with what the status means for a caller: 401 and 403 need a person, 429 and 5xx
+ * pass. The body is not passed on.
+ */
 export function checkStatus(source: string, { status, headers }: FetchAnswer): void {
   if (status >= 200 && status < 300) return;
   if (status === 401 || status === 403)

@@ -15,7 +15,7 @@ export type GuardOptions = {
   readonly source: string;
   /** Hosts (`name` or `name:port`) that may be at a private address. Default none. */
   readonly privateHosts?: readonly string[];
-  /** Milliseconds until a connection must stand. Default 5 s. */
+  /** Milliseconds until a connection must be made. Default 5 s. */
   readonly connectTimeoutMs?: number;
   /** Default: the system's. */
   readonly resolve?: ResolveAll;
@@ -24,8 +24,9 @@ export type GuardOptions = {
 const MAX_CONNECTIONS = 16;
 
 /**
- * An HTTP agent that connects to public addresses only. The addresses of a name are judged in the look-up that the connection is made with, all of them, so no second
- * answer of the name server can slip in between; an address that stands in the URL is judged before the socket is made.
+ * An HTTP agent that connects to public addresses only. All addresses of a name are checked in the very look-up that
+ * the connection uses, so no second answer of the name server can slip in between; an address in the URL is checked
+ * before the socket is made.
  */
 export function createGuardedAgent(options: GuardOptions): Agent {
   const { source, privateHosts = [], connectTimeoutMs = 5_000, resolve = systemLookup } = options;
@@ -43,7 +44,9 @@ export function createGuardedAgent(options: GuardOptions): Agent {
   return new Agent({ connect, connections: MAX_CONNECTIONS, pipelining: 1, keepAliveTimeout: 10_000 });
 }
 
-/** A look-up that fails where any address of the name isn't public: a name with one of each is made for getting past a guard. */
+/**
+ * A look-up that fails if any address of the name isn't public: a name with one of each is made to get past a guard.
+ */
 function toPublicLookup(resolve: ResolveAll, source: string): LookupFunction {
   return (hostname, options, callback) => {
     const { all, ...rest } = options;

@@ -7,14 +7,14 @@ import { readBounded } from './read-bounded.ts';
 export type FetchOptions = GuardOptions & {
   /** Larger bodies are refused, and no more than this is read of them. */
   readonly maxBytes: number;
-  /** For the whole of a request with its redirects, in milliseconds. */
+  /** For the whole request with its redirects, in milliseconds. */
   readonly timeoutMs: number;
 };
 
 export type FetchRequest = {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Headers that say who asks: another origin never gets them. */
+  /** Authentication headers: another origin never gets them. */
   readonly credentials?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export type FetchAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Where it came from in the end. */
+  /** The final URL, after redirects. */
   readonly url: URL;
 };
 
@@ -36,8 +36,8 @@ export type GuardedFetch = AsyncDisposable & {
 const MAX_REDIRECTS = 3;
 
 /**
- * HTTP for sources: to public addresses (`guarded-agent.ts`), http and https only, with a deadline and a bound on the body. Redirects are followed here, each one judged
- * anew; what says who asks stays with the origin that it was given for.
+ * HTTP for sources: to public addresses (`guarded-agent.ts`), http and https only, with a deadline and a bound on the
+ * body. Redirects are followed here, each one checked again; credentials stay with the origin that they were given for.
  */
 export function createGuardedFetch(options: FetchOptions): GuardedFetch {
   let client: Promise<Client> | undefined;
@@ -45,7 +45,7 @@ export function createGuardedFetch(options: FetchOptions): GuardedFetch {
     try {
       return await loadClient(options);
     } catch (error) {
-      // In passing (too many open files): the next request tries again.
+      // Passing (too many open files): the next request tries again.
       client = undefined;
       throw error;
     }
@@ -61,7 +61,7 @@ export function createGuardedFetch(options: FetchOptions): GuardedFetch {
 
 type Client = { readonly agent: Agent; readonly request: typeof request };
 
-/** Loaded with the first request: a retriever whose sources are not asked over HTTP holds some megabytes less. */
+/** Loaded with the first request: a retriever without HTTP sources uses some megabytes less. */
 async function loadClient(options: FetchOptions): Promise<Client> {
   const [undici, { createGuardedAgent }] = await Promise.all([import('undici'), import('./guarded-agent.ts')]);
   return { agent: createGuardedAgent(options), request: undici.request };
@@ -93,7 +93,10 @@ type Hop = {
   readonly url: URL;
   readonly method: 'GET' | 'POST';
   readonly body: string | undefined;
-  /** It never left the origin that credentials are for: who sent it away and back again could have chosen the path. */
+  /**
+   * It never left the origin that the credentials are for: whoever redirected it away and back again could have chosen
+   * the path.
+   */
   readonly known: boolean;
 };
 
@@ -110,11 +113,11 @@ async function ask(
     signal,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    // A packed body could unpack to anything.
+    // A compressed body could unpack to anything.
     headers: { ...headers, 'accept-encoding': 'identity', ...(known ? credentials : {}) },
     ...(body === undefined ? {} : { body }),
   });
-  // A body that is dropped unread fails; nobody has to hear of it, and without a listener the process would end.
+  // A body that is dropped unread fails; nobody needs to know, and without a listener the process would end.
   response.body.on('error', () => undefined);
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {

@@ -1,7 +1,10 @@
 import { type AppError, isAppError } from '@cleanslate/contracts';
 import { sourceError } from '../source-error.ts';
 
-/** What a request failed with, as the code of a source. Of the original only the code is told: its text names addresses. */
+/**
+ * The failure of a request as the code of a source. Only the code of the original is passed on: its text names
+ * addresses.
+ */
 export function toNetworkError(source: string, error: unknown): AppError {
   if (isAppError(error)) return error;
   const code = codeOf(error);
@@ -11,7 +14,7 @@ export function toNetworkError(source: string, error: unknown): AppError {
   return sourceError('SOURCE_UNAVAILABLE', source, `${what} (${code})`, { cause: error });
 }
 
-/** The error's code; of several connection tries the first one's. */
+/** The error's code; if several connections were tried, the first one's. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };

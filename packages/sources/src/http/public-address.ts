@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Blocks of the IANA special-purpose registry that reach something other than the internet: oneself, one's network, a link, a group, nobody. */
+/**
+ * Blocks of the IANA special-purpose registry that reach something other than the internet: this host, its network, a
+ * link, a group, nobody.
+ */
 const SPECIAL_IPV4 = toBlockList('ipv4', [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -35,8 +38,9 @@ function toBlockList(family: 'ipv4' | 'ipv6', subnets: readonly (readonly [strin
 }
 
 /**
- * Does the address lead to the public internet? Anything else (loopback, private, link-local, carrier-grade NAT, multicast, IPv4 mapped into IPv6, what is no address at
- * all) does not. A NAT64 address is judged by the IPv4 address that it is translated to.
+ * Does the address lead to the public internet? Everything else (loopback, private, link-local, carrier-grade NAT,
+ * multicast, IPv4 mapped into IPv6, anything that is not an address) does not. A NAT64 address is judged by the IPv4
+ * address that it is translated to.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !SPECIAL_IPV4.check(address, 'ipv4');

@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** A body's bytes; undefined where there are more than `maxBytes`: then the rest is never read, and its connection is closed. */
+/**
+ * A body's bytes; undefined if there are more than `maxBytes`: then the rest is never read, and its connection is
+ * closed.
+ */
 export async function readBounded(body: Readable, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

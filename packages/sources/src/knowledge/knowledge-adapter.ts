@@ -9,19 +9,22 @@ export type KnowledgeQuestion = {
   /** Undefined: now, at the last revision. */
   readonly pin: Pin | undefined;
   readonly accessLevels: readonly AccessLevel[];
-  /** Knowledge ids that begin so. */
+  /** Only knowledge ids that begin like this. */
   readonly prefix: string | undefined;
   readonly limit: number;
   readonly signal: AbortSignal;
 };
 
-/** The knowledge base, as whoever has a database gives it. */
+/** The knowledge base, provided by whoever has a database. */
 export type KnowledgePort = {
   search(question: KnowledgeQuestion): Promise<readonly { readonly fact: FactView; readonly score: number }[]>;
   check(signal: AbortSignal): Promise<string>;
 };
 
-/** Governed facts at the task's pin: the same pin finds the same. Statements stay letter by letter, because they are quoted as they were governed. */
+/**
+ * Governed facts at the task's pin: the same pin finds the same. Statements stay word for word, because they are quoted
+ * as they were governed.
+ */
 export function knowledgeAdapter(port: KnowledgePort): SourceAdapter {
   return {
     kind: 'knowledge',
@@ -43,7 +46,7 @@ export function knowledgeAdapter(port: KnowledgePort): SourceAdapter {
   };
 }
 
-/** Asked for with the question, so that what a reader may not see takes nobody's place. */
+/** Part of the question, so that what a reader may not see takes nobody's place. */
 function levelsFor({ clearance }: FindContext): AccessLevel[] {
   return AccessLevel.options.filter((level) => isCleared(level, clearance));
 }

@@ -1,4 +1,4 @@
-/** RFC 6901; undefined where nothing stands there. Own keys only. */
+/** RFC 6901; undefined if there is nothing at that place. Own keys only. */
 export function readPointer(value: unknown, pointer: string): unknown {
   if (pointer === '') return value;
   let at = value;

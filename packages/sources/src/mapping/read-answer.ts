@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { sourceError } from '../source-error.ts';
 
-/** An answer in the form that its interface promises. Throws `SOURCE_BAD_ANSWER` that names the field. */
+/** An answer in the form that its interface promises. Throws `SOURCE_BAD_ANSWER` naming the field. */
 export function readAnswer<S extends z.ZodType>(source: string, schema: S, answer: unknown): z.infer<S> {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;

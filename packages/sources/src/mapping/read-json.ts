@@ -9,12 +9,13 @@ const keepDigits: Reviver = (_key, value, context) =>
     : value;
 
 /**
- * A source's JSON. Numbers that JavaScript would write otherwise (19 digits of an id, the last zero of `12.10`) come as the text that stood there. Throws
- * `SOURCE_BAD_ANSWER`: not UTF-8, not JSON, nested too deeply, a key that could reach a prototype.
+ * A source's JSON. Numbers that JavaScript would write differently (19 digits of an id, the last zero of `12.10`)
+ * become their literal text. Throws `SOURCE_BAD_ANSWER`: not UTF-8, not JSON, nested too deeply, a key that could reach
+ * a prototype.
  */
 export function readJson(source: string, bytes: Uint8Array): unknown {
   try {
-    // Judges depth and keys before anything walks through it.
+    // Checks depth and keys before anything walks through it.
     parseJson(bytes, 'its answer');
     return JSON.parse(new TextDecoder().decode(bytes), keepDigits);
   } catch (error) {
@@ -23,7 +24,7 @@ export function readJson(source: string, bytes: Uint8Array): unknown {
   }
 }
 
-/** The parser's message quotes the text; what a source holds does not belong into an error. */
+/** The parser's message quotes the text; a source's content does not belong in an error. */
 function withoutQuotes(message: string): string {
   return message.replace(/(?:,|:)? ?"[\s\S]*$/, '').replace(/\.\.\.[\s\S]*$/, '');
 }

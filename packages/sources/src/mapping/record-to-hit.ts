@@ -12,13 +12,13 @@ export type RecordMapping = {
   readonly validFrom?: Template | undefined;
   readonly validUntil?: Template | undefined;
   readonly version?: Template | undefined;
-  /** Versions of one thing share it. Default: the locator. */
+  /** Shared by all versions of one thing. Default: the locator. */
   readonly series?: Template | undefined;
   readonly score?: Template | undefined;
   readonly accessLevel?: Template | undefined;
 };
 
-/** Null: the record has no content. Throws `SOURCE_BAD_ANSWER` that names the field which can't be read. */
+/** Null: the record has no content. Throws `SOURCE_BAD_ANSWER` naming the field that can't be read. */
 export function toHit(source: string, mapping: RecordMapping, record: unknown, givenScore: number): Hit | null {
   const read = (field: keyof RecordMapping) => {
     const template = mapping[field];
@@ -43,7 +43,7 @@ export function toHit(source: string, mapping: RecordMapping, record: unknown, g
   if (score !== undefined && !Number.isFinite(Number(score))) throw bad('score', 'no number');
   const level = read('accessLevel');
   const accessLevel = AccessLevel.safeParse(level);
-  // Whoever can't say who may read it gives it to nobody.
+  // If it is unknown who may read it, nobody may.
   if (level !== undefined && !accessLevel.success)
     throw bad('accessLevel', `none of ${AccessLevel.options.join(', ')}`);
   const [validFrom, validUntil, title] = [time('validFrom'), time('validUntil'), read('title')];
@@ -58,7 +58,7 @@ export function toHit(source: string, mapping: RecordMapping, record: unknown, g
   };
 }
 
-/** Where a source ranks without saying how well: the first is 1, the eleventh a half. */
+/** For a source that ranks without scores: the first is 1, the eleventh a half. */
 export function scoreOfPlace(index: number): number {
   return 10 / (10 + index);
 }

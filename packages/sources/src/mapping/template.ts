@@ -1,11 +1,11 @@
 import { readPointer } from './json-pointer.ts';
 
-/** `{name}` takes a value by its name, `{/a/b}` by a JSON pointer; `{{` and `}}` are braces. */
+/** `{name}` inserts a value by its name, `{/a/b}` by a JSON pointer; `{{` and `}}` are braces. */
 export type Template = { readonly text: string; readonly parts: readonly (string | { readonly name: string })[] };
 
 const PART = /\{\{|\}\}|\{([^{}]*)\}|[{}]/g;
 
-/** Throws a plain `Error` that says what is wrong with it; the configuration adds where it stands. */
+/** Throws a plain `Error` that says what is wrong with it; the configuration adds where. */
 export function parseTemplate(text: string): Template {
   const parts: (string | { name: string })[] = [];
   let at = 0;
@@ -27,7 +27,7 @@ export function namesOf({ parts }: Template): string[] {
   return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
 }
 
-/** The text with its values. What is missing or null leaves nothing; undefined where nothing at all was there to fill in. */
+/** The text with its values. A missing or null value leaves nothing; undefined if nothing at all could be filled in. */
 export function fillTemplate(
   { parts }: Template,
   record: unknown,

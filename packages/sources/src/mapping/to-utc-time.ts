@@ -2,7 +2,10 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** ISO 8601, or as PostgreSQL prints it (`2024-08-01 08:00:00.5+02`). */
 const TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
-/** UTC with milliseconds; a date is midnight UTC, a time without a zone is UTC. Undefined for what is neither, or no day of any calendar. */
+/**
+ * UTC with milliseconds; a date is midnight UTC, a time without a zone is UTC. Undefined for anything else, including a
+ * day that no calendar has.
+ */
 export function toUtcTime(text: string): string | undefined {
   if (text === 'infinity' || text === '-infinity') return undefined;
   const iso = DATE.test(text) ? `${text}T00:00:00Z` : toIso(text);

@@ -1,8 +1,8 @@
 import { toSearchTerms } from '@cleanslate/domain';
 
-/** What is ranked: a text, and its terms once they were cut. */
+/** What is ranked: a text, and its terms once they have been cut. */
 export type Ranked<T> = { readonly item: T; readonly score: number };
-/** What a text can be found by, counted once. */
+/** The terms a text can be found by, counted once. */
 export type Terms = { readonly counts: ReadonlyMap<string, number>; readonly length: number };
 
 export function countTerms(text: string): Terms {
@@ -12,13 +12,17 @@ export function countTerms(text: string): Terms {
   return { counts, length };
 }
 
-/** BM25's usual constants, but for the weight of length: passages are all short, and one that is little more than its heading must not win by that. */
+/**
+ * BM25's usual constants, except for the weight of length: passages are all short, and one that is little more than its
+ * heading must not win because of that.
+ */
 const K1 = 1.2;
 const B = 0.4;
 
 /**
- * Passages that share words with the query, best first. The score is the part of the query's weight that a passage covers: about 1
- * where it says every word of it once. Rare words weigh more (counted over the passages at hand). Chinese is compared by characters and pairs, English by stems.
+ * Passages that share words with the query, best first. The score is the share of the query's weight that a passage
+ * covers: about 1 if it has every word once. Rare words weigh more (counted over the passages at hand). Chinese is
+ * compared by characters and pairs, English by stems.
  */
 export function rankPassages<T>(
   passages: readonly T[],
@@ -50,6 +54,6 @@ export function rankPassages<T>(
 
 function weightOf(term: string, cut: readonly { readonly terms: Terms }[]): number {
   const holding = cut.filter(({ terms }) => terms.counts.has(term)).length;
-  // A word that nobody says weighs what a rare one does: a passage can't cover the question by leaving it out.
+  // A word that no passage has weighs as much as a rare one: a passage can't cover the question by leaving it out.
   return Math.log(1 + (cut.length - holding + 0.5) / (holding + 0.5));
 }

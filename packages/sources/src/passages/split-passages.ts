@@ -3,7 +3,7 @@ export type Passage = {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** The headings that it stands under, of Markdown. */
+  /** Its headings, in Markdown. */
   readonly headings: readonly string[];
 };
 
@@ -14,8 +14,8 @@ const BLOCK = /[^\n\f](?:[^\n\f]|\n(?![\t ]*\n))*/g;
 const HEADING = /^(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$/;
 
 /**
- * A text in passages: whole paragraphs, up to a thousand characters together, never over a page or a heading. A paragraph longer than two thousand is cut between
- * sentences.
+ * A text in passages: whole paragraphs, up to a thousand characters together, never across a page or a heading. A
+ * paragraph longer than two thousand is cut between sentences.
  */
 export function splitPassages(text: string): Passage[] {
   const passages: Passage[] = [];
@@ -53,7 +53,7 @@ function cutLong(text: string, from: number, until: number, headings: readonly s
   return parts;
 }
 
-/** After the last sentence, else the last blank; never inside a pair of surrogates. */
+/** After the last sentence, otherwise the last space; never inside a surrogate pair. */
 function findCut(head: string): number {
   let cut = 0;
   for (const match of head.matchAll(/[.!?]["')\]]{0,2}\s|[。！？；][”」』）]?|\n/g))
@@ -69,7 +69,7 @@ function toPassage(text: string, start: number, end: number, headings: readonly 
   return { start, end, text: text.slice(start, end), headings: [...headings] };
 }
 
-/** A passage's own heading stands in its text; those above it are what else it is found by. */
+/** A passage's own heading is part of its text; those above it are what else it can be found by. */
 export function toSearchText({ text, headings }: Pick<Passage, 'text' | 'headings'>): string {
   const above = HEADING.test(text.split('\n', 1)[0] ?? '') ? headings.slice(0, -1) : headings;
   return [...above, text].join('\n');

@@ -24,7 +24,7 @@ export type QdrantOptions = FetchOptions & {
   readonly vector: string | undefined;
   /** Payload key that holds the tenant; a question sees its own tenant's points only. */
   readonly tenantField: string | undefined;
-  /** Payload keys that must match: a fixed value, or that of a parameter where it is given. */
+  /** Payload keys that must match: a fixed value, or that of a parameter if it is given. */
   readonly filters: readonly ({ readonly key: string } & ({ readonly value: string } | { readonly param: string }))[];
   readonly params: readonly DeclaredParam[];
   readonly minScore: number | undefined;
@@ -45,7 +45,7 @@ const Points = z.object({
     points: z.array(
       z.object({
         id: z.union([z.string(), z.number()]),
-        // An exact text where JavaScript would write the number otherwise.
+        // An exact text if JavaScript would write the number differently.
         score: z.union([z.number(), z.string().transform(Number)]).pipe(z.number()),
         payload: z.record(z.string(), z.unknown()).nullish(),
       }),
@@ -53,14 +53,18 @@ const Points = z.object({
   }),
 });
 
-/** A collection of a Qdrant server over its REST interface. The question is embedded here, by the model that filled the collection. */
+/**
+ * A collection of a Qdrant server over its REST interface. The question is embedded here, by the model that filled the
+ * collection.
+ */
 export function qdrantAdapter(options: QdrantOptions): SourceAdapter {
   const guarded = createGuardedFetch(options);
   let known: { readonly distance: Distance } | undefined;
   const find = async (params: SourceParams, context: FindContext): Promise<Hit[]> => {
     const { source, embedder, vector, minScore } = options;
     const { limit, signal } = context;
-    // Another model's vectors of the same length would give neighbours without meaning; of another length, an error at every question.
+    // Another model's vectors of the same length would give meaningless neighbours; of another length, an error at
+    // every question.
     known ??= await readCollection(guarded, options, signal);
     const { distance } = known;
     const [values] = await embedder.embed([String(params['query'])], signal);
@@ -74,7 +78,7 @@ export function qdrantAdapter(options: QdrantOptions): SourceAdapter {
       filter: { must: toConditions(options, params, context.tenantId) },
     };
     const answer = await ask(guarded, options, 'POST', '/points/query', signal, JSON.stringify(body)).catch((error) => {
-      // The collection may have been made anew.
+      // The collection may have been recreated.
       known = undefined;
       throw error;
     });
@@ -120,7 +124,9 @@ async function ask(
   return readJson(source, answer.body);
 }
 
-/** How it measures and how much it holds. Throws `CONFIGURATION` where its vectors are of another length than the embedder's. */
+/**
+ * How it measures and how much it holds. Throws `CONFIGURATION` if its vectors have another length than the embedder's.
+ */
 async function readCollection(guarded: GuardedFetch, options: QdrantOptions, signal: AbortSignal) {
   const { source, collection, vector, embedder } = options;
   const { result } = readAnswer(source, Collection, await ask(guarded, options, 'GET', '', signal));
@@ -151,7 +157,7 @@ function toConditions({ tenantField, filters }: QdrantOptions, params: SourcePar
   return tenantField === undefined ? given : [{ key: tenantField, match: { value: tenantId } }, ...given];
 }
 
-/** Near is 1. A distance has no end, a dot product neither. */
+/** Near is 1. A distance has no upper bound, nor does a dot product. */
 function toScore(distance: Distance, score: number): number {
   if (distance === 'Cosine') return score;
   if (distance === 'Dot') return 1 / (1 + Math.exp(-score));

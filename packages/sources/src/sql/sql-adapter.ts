@@ -19,18 +19,22 @@ export type SqlOptions = {
   readonly mapping: RecordMapping;
   /** The server's own deadline for it, in milliseconds. */
   readonly timeoutMs: number;
-  /** Of all rows together, as the server sends them. */
+  /** Limit on all rows together, as the server sends them. */
   readonly maxBytes: number;
   /** Connections of this process. Default 2. */
   readonly poolSize?: number;
 };
 
-/** Every value as the text that the server prints: no digit of a numeric, no leading zero and no time zone is lost on the way. */
+/**
+ * Every value as the text that the server prints: no digit of a numeric, no leading zero and no time zone is lost on
+ * the way.
+ */
 const AS_TEXT = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig;
 
 /**
- * A PostgreSQL database, asked with one statement that the configuration holds. The database itself refuses to write (a READ ONLY transaction), ends what takes too long and
- * gives no more rows than asked for; what a task or a model says comes as a parameter only.
+ * A PostgreSQL database, asked with one statement from the configuration. The database itself refuses to write (a READ
+ * ONLY transaction), ends what takes too long and returns no more rows than asked for; what a task or a model says
+ * arrives only as a parameter.
  */
 export function sqlAdapter(options: SqlOptions): SourceAdapter {
   const pool = new pg.Pool({
@@ -73,7 +77,7 @@ async function find(
   return rows.flatMap((row, index) => toHit(options.source, options.mapping, row, scoreOfPlace(index)) ?? []);
 }
 
-/** As a part of another SELECT nothing but a SELECT is a statement; and the server stops after the rows that were asked for. */
+/** Inside another SELECT only a SELECT is valid; and the server stops after the rows that were asked for. */
 function bounded({ query, params }: SqlOptions): string {
   return `SELECT * FROM (\n${query.replace(/;\s*$/, '')}\n) AS source LIMIT $${params.length + 1}`;
 }
@@ -93,13 +97,13 @@ async function inReadOnly<T>(
   });
   const stream = streamOf(client);
   let broken = false;
-  // The server would go on with the question until its own deadline; the connection is not used again.
+  // The server would continue until its own deadline; the connection is not used again.
   const stop = () => {
     broken = true;
     cancelAtServer(client, stream);
     stream.destroy();
   };
-  // The driver would collect whatever comes: the connection ends where it is too much.
+  // The driver would collect everything: the connection ends if it is too much.
   let [bytes, tooLarge] = [0, false];
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
@@ -135,14 +139,17 @@ async function inReadOnly<T>(
   }
 }
 
-/** What the connection reads from: a socket, or the TLS around it. The driver does not offer it, and has had it under this name for ten years. */
+/**
+ * What the connection reads from: a socket, or the TLS around it. The driver does not expose it, but has had it under
+ * this name for ten years.
+ */
 function streamOf(client: pg.PoolClient): Socket {
   const { connection } = client as unknown as { readonly connection?: { readonly stream?: unknown } };
   if (connection?.stream instanceof Socket) return connection.stream;
   throw new AppError('INTERNAL', 'the database driver keeps its connection elsewhere: bounds can not be held');
 }
 
-/** What the configuration can be told before a server is asked. */
+/** Checks of the configuration that need no server. */
 export function checkQuery(query: string, params: readonly { readonly name: string }[]): void {
   const used = new Set([...query.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
   const missing = params.filter((_param, index) => !used.has(index + 1)).map(({ name }) => name);

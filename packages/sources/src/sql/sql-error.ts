@@ -2,7 +2,7 @@ import type { AppError } from '@cleanslate/contracts';
 import { toNetworkError } from '../http/network-error.ts';
 import { sourceError } from '../source-error.ts';
 
-/** What the server refused, by SQLSTATE. Its message may quote values and names of its tables: it stays the cause. */
+/** The server's refusal, by SQLSTATE. Its message may quote values and names of its tables: it stays the cause. */
 export function toSqlError(source: string, error: unknown): AppError {
   const state = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   const options = { cause: error, details: { sqlState: state } };

@@ -1,14 +1,14 @@
 import type { KnowledgeLayer } from '@cleanslate/contracts';
 
 const DAY_MS = 86_400_000;
-/** What is left of importance after a day: a half-life of 13.5 days. */
+/** The share of importance left after a day: a half-life of 13.5 days. */
 const DAILY = 0.95;
 export const ARCHIVE_BELOW = 0.2;
 export const UNUSED_DAYS = 30;
 
 /**
- * Importance as of now, for archiving alone: ranking goes by the layer's half-life. Computed each time from the stored value and the moment it was written;
- * never written back, so that it can't be lowered twice. Core facts don't fade.
+ * Importance as of now, for archiving only: ranking uses the layer's half-life. Always computed from the stored value
+ * and the moment it was written, and never written back, so that it can't be lowered twice. Core facts don't fade.
  */
 export function importanceNow(base: number, layer: KnowledgeLayer, writtenAt: number, now: number): number {
   if (layer === 'core') return base;
@@ -26,7 +26,7 @@ export type FadingVersion = {
   readonly lastUsedAt: number | null;
 };
 
-/** May this version be archived? It has faded, and nothing used it (nor was it written) in the last 30 days. */
+/** May this version be archived? It has faded, and was neither used nor written in the last 30 days. */
 export function hasFaded(version: FadingVersion, now: number): boolean {
   const { importance, layer, writtenAt, lastUsedAt } = version;
   if (layer === 'core') return false;

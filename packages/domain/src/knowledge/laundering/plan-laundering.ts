@@ -11,7 +11,7 @@ export type LaunderFindings = {
   readonly duplicates: readonly (readonly TwinVersion[])[];
   /** Versions with one key that belong to several facts. */
   readonly contradictions: readonly (readonly TwinVersion[])[];
-  /** `knowledgeId signature` of every challenger that was disputed against a fact, whatever became of it. */
+  /** `knowledgeId signature` of every challenger that was ever in dispute with a fact, whatever became of it. */
   readonly disputedBefore: ReadonlySet<string>;
   /** All believed versions of facts that may have faded, by fact. */
   readonly fading: readonly (readonly FadingVersion[])[];
@@ -26,8 +26,8 @@ export type LaunderPlan = {
 };
 
 /**
- * What a run does and proposes: merges first, then disputes among what is left, then archiving. Each action removes its own reason, so that a plan of what
- * remains after some of them is the rest of this one.
+ * What a run does and proposes: merges first, then disputes among what is left, then archiving. Each action removes its
+ * own reason, so that planning again after some of them gives the rest of this plan.
  */
 export function planLaundering(findings: LaunderFindings, now: number): LaunderPlan {
   const merges = findings.duplicates.map(judgeDuplicates);

@@ -15,8 +15,9 @@ export type TwinVersion = {
 export type Findings = { readonly actions: readonly LaunderAction[]; readonly proposals: readonly LaunderProposal[] };
 
 /**
- * Two facts that say the same. The more trusted is kept, of equals the older; the other goes where it adds nothing: it holds only while the kept one does,
- * and no person stated it. Else a person is asked. `group`: versions with one signature.
+ * Two facts that say the same. The more trusted one is kept, the older one among equals. The other is archived if it
+ * adds nothing: it holds only while the kept one does, and no person stated it. Otherwise a person is asked. `group`:
+ * versions with one signature.
  */
 export function judgeDuplicates(group: readonly TwinVersion[]): Findings {
   const actions: LaunderAction[] = [];
@@ -40,9 +41,9 @@ export function judgeDuplicates(group: readonly TwinVersion[]): Findings {
 }
 
 /**
- * Facts that speak of the same subject and predicate, for the same time, and say different things. Nothing is decided: where an agent wrote one side a
- * dispute is opened against the more trusted; where people said both, they may have meant two things, and it is proposed to them alone. `settled`: pairs
- * about which a person decided.
+ * Facts about the same subject and predicate that say different things for the same time. Nothing is decided: if an
+ * agent wrote one side, a dispute is opened against the more trusted one; if people said both, they may have meant two
+ * things, and it is only proposed to them. `settled`: pairs that a person has decided.
  */
 export function judgeContradictions(
   group: readonly TwinVersion[],
@@ -51,7 +52,7 @@ export function judgeContradictions(
   const actions: LaunderAction[] = [];
   const proposals: LaunderProposal[] = [];
   const order = [...group].sort(compareStanding);
-  // Said by two challengers, it is one question.
+  // Raised by two challengers, it is one question.
   const asked = new Set<string>();
   for (const [index, incumbent] of order.entries()) {
     for (const challenger of order.slice(index + 1)) {
@@ -76,7 +77,7 @@ export function refOf({ knowledgeId, version }: Pick<TwinVersion, 'knowledgeId' 
   return `${knowledgeId}@${version}`;
 }
 
-/** The more trusted first, of equals the older; ids and versions decide what is left. */
+/** The more trusted first, the older among equals; ids and versions decide the rest. */
 function compareStanding(a: TwinVersion, b: TwinVersion): number {
   return (
     weightOf(b.trust) - weightOf(a.trust) ||

@@ -1,19 +1,19 @@
 import { isFieldName, toErasable } from './name-fields.ts';
 import { isShortPhrase, toSource } from './phrase-pattern.ts';
 
-/** What is to go from everything that tells of redacted versions. */
+/** What must be removed from everything that mentions redacted versions. */
 export type Erasure = {
   readonly knowledgeId: string;
   readonly versions: readonly number[];
-  /** Wording, found however its blanks and its case differ. */
+  /** Wordings, found whatever their spacing and case. */
   readonly phrases: readonly string[];
-  /** Hashes that were made of the wording. */
+  /** Hashes that were made from the wordings. */
   readonly hashes: readonly string[];
 };
 
 export const ERASED = '[redacted]';
 const ERASED_HASH = '0'.repeat(64);
-/** Of an object that names a redacted version: what it says. The rest says where it came from and how it was judged. */
+/** For an object that names a redacted version: its content. The rest says where it came from and how it was judged. */
 const CONTENT_KEYS: ReadonlySet<string> = new Set(
   ['statement', 'assertion', 'value', 'quote', 'quotes', 'text', 'content', 'excerpt', 'passage', 'snippet'].concat([
     'sourceRef',
@@ -24,14 +24,15 @@ const CONTENT_KEYS: ReadonlySet<string> = new Set(
 );
 
 export type Eraser = {
-  /** The value without what is to be erased; the very same one where nothing was found. */
+  /** The value without what must be erased; the very same value if nothing was found. */
   json<T>(value: T): T;
   text(text: string): string;
 };
 
 /**
- * Finds and erases: wherever a phrase or hash stands in a text, and everything that an object says which names one of the versions. Names of fields stay, and
- * what names or chooses something: whoever could read a value can read it afterwards.
+ * Finds and erases: every text that contains a phrase or hash, and all content of an object that names one of the
+ * versions. Field names stay, and so do values that name or choose something, so that whoever could read a value can
+ * still read it.
  */
 export function createEraser({ knowledgeId, versions, phrases, hashes }: Erasure): Eraser {
   const all = toPattern(phrases, hashes);
@@ -79,7 +80,7 @@ function sameOr(before: readonly unknown[], after: readonly unknown[]): readonly
   return after.every((item, at) => item === before[at]) ? before : after;
 }
 
-/** As a schema would still take it: a text stays one, a list is empty, an object is none. */
+/** In a form that its schema still accepts: a text stays a text, a list becomes empty, an object becomes `{}`. */
 function blank(value: unknown): unknown {
   if (typeof value === 'string') return value === '' ? value : ERASED;
   if (Array.isArray(value)) return value.length === 0 ? value : [];
@@ -92,9 +93,9 @@ function isHash(text: string): boolean {
 
 function toPattern(phrases: readonly string[], hashes: readonly string[]): RegExp | null {
   const words = phrases.map((phrase) => phrase.trim()).filter((phrase) => phrase !== '');
-  // The longest first: of two that begin alike, the whole one goes.
+  // The longest first: of two that begin alike, the whole one is erased.
   const sources = words.sort((a, b) => b.length - a.length).map(toSource);
   const parts = [...hashes.filter(isHash), ...sources];
-  // What was erased before stays as it is, also where somebody wants the word "redacted" to go.
+  // What was erased before stays as it is, even if somebody wants the word "redacted" erased.
   return parts.length === 0 ? null : new RegExp([toSource(ERASED), ...parts].join('|'), 'giu');
 }

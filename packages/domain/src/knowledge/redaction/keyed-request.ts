@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 
-/** In the place of a request's hash without a key; told apart from one by its beginning. */
+/** Replaces a request's unkeyed hash; recognised by its beginning. */
 export function toKeyedRequest(key: Uint8Array, bodyHash: string): string {
   return `keyed:${hashKeyed(key, 'request', bodyHash)}`;
 }
 
-/** With a secret of the tenant: what people want to be forgotten is often short enough to be guessed. */
+/** With a secret of the tenant: what people want forgotten is often short enough to be guessed. */
 export function hashKeyed(key: Uint8Array, kind: string, text: string): string {
   return createHmac('sha256', key).update(`${kind}\u001f${text}`).digest('hex');
 }

@@ -1,13 +1,19 @@
-/** A shorter phrase ("net", "5 days") stands in too much that has nothing to do with it: it is found as whole words only. Characters. */
+/**
+ * A shorter phrase ("net", "5 days") appears in too much that is unrelated: it is found as whole words only.
+ * Characters.
+ */
 const SHORT = 8;
-/** Of Chinese and Japanese, where a character says more and words have no blanks between them. */
+/** For Chinese and Japanese, where a character says more and words are not separated by spaces. */
 const SHORT_WITHOUT_BLANKS = 6;
 const WITHOUT_BLANKS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** No letter or digit beside it (but an escape, in JSON within JSON), and no digits that go on: "5" is neither in "15" nor in "1.5" nor in "2026-01-05". */
+/**
+ * No letter or digit beside it (except an escape, in JSON within JSON), and not part of a longer number: "5" is neither
+ * in "15" nor in "1.5" nor in "2026-01-05".
+ */
 const WORD_BEGINS = '(?:(?<![\\p{L}\\p{N}_])|(?<=\\\\[nrt]))(?<!\\p{N}[.,:/-])';
 const WORD_ENDS = '(?![\\p{L}\\p{N}_])(?![.,:/-]\\p{N})';
-/** Where a phrase in Chinese begins or ends with a digit or a Latin letter, no other stands beside it: "5天" is not in "15天". */
+/** A phrase in Chinese that begins or ends with a digit or a Latin letter must not touch another one: "5天" is not in "15天". */
 const NUMBER_BEGINS = '(?<![\\p{Script=Latin}\\p{N}_])(?<!\\p{N}[.,:/-])';
 const NUMBER_ENDS = '(?![\\p{Script=Latin}\\p{N}_])(?![.,:/-]\\p{N})';
 /** The ends of the text, of a line or of a quotation. */

@@ -4,10 +4,16 @@ import { HALF_LIFE_MS } from '../trust.ts';
 /** A leg's hits, best first, and how much the leg counts. */
 export type Leg = { readonly ids: readonly number[]; readonly weight: number };
 
-/** Rank constant of the fusion. The usual 60 makes first and fiftieth nearly equal, and then weight and age alone would decide. */
+/**
+ * Rank constant of the fusion. The usual 60 makes the first and the fiftieth nearly equal, so that weight and age alone
+ * would decide.
+ */
 const RANK_CONSTANT = 10;
 
-/** Reciprocal-rank fusion: Σ weight / (10 + rank), scaled so that first in every leg is 1. Ids come once per leg at most. */
+/**
+ * Reciprocal-rank fusion: Σ weight / (10 + rank), scaled so that first in every leg is 1. Each id appears at most once
+ * per leg.
+ */
 export function fuseLegs(legs: readonly Leg[]): Map<number, number> {
   const total = legs.reduce((sum, { weight }) => sum + weight, 0);
   const fused = new Map<number, number>();
@@ -21,8 +27,8 @@ export function fuseLegs(legs: readonly Leg[]): Map<number, number> {
 }
 
 /**
- * What age can take from a score at most. A policy doesn't get less true while it holds, so a core fact keeps most of it; a working note fades
- * away. (Decision record 0025.)
+ * The most that age can take from a score. A policy doesn't get less true while it is in force, so a core fact keeps
+ * most of its score; a working note fades. (Decision record 0025.)
  */
 const LEAST_FRESHNESS: Readonly<Record<KnowledgeLayer, number>> = { core: 0.9, reflection: 0.5, working: 0 };
 
@@ -40,8 +46,8 @@ const NEAR_IDENTICAL = 0.8;
 const NUMBER = /[\p{Nd}一二三四五六七八九十百千万亿]/u;
 
 /**
- * Best first, `most` at most; a hit that nearly repeats a better one comes after all that say something of their own. Another number is something
- * of its own.
+ * Best first, `most` at most; a hit that nearly repeats a better one comes after all that say something of their own. A
+ * different number counts as something of its own.
  */
 export function pickDiverse<T>(
   hits: readonly RankedHit<T>[],

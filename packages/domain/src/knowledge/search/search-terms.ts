@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer';
 import { findMatches } from '../../find-matches.ts';
 
-/** Changes whenever the same text gives other terms: what was cut by another one is cut anew. */
+/** Changes whenever the same text gives other terms: texts cut by another version are cut again. */
 export const TERM_NORMALISER = 'porter+han-1-2';
 
 const ENGLISH_STOP = new Set(
@@ -12,14 +12,17 @@ const ENGLISH_STOP = new Set(
     /\s+/,
   ),
 );
-/** Characters so frequent that alone they say nothing; in pairs they stay. */
+/** Characters so frequent that alone they mean nothing; in pairs they stay. */
 const HAN_STOP = new Set('的了在是和有为与及或等不以于其之者所由对将被从到也都而并但这那个一上下中');
 
-/** Longest term kept: more is a blob, and an index key has its bounds. */
+/** Longest term kept: anything longer is a blob, and index keys are limited. */
 const MAX_TERM = 40;
 const RUNS = /\p{Script=Han}+|[[\p{L}\p{N}]--\p{Script=Han}]+/gv;
 
-/** What a text can be found by, with the number of occurrences: English stems, Chinese characters and pairs. Linear in the text's length. */
+/**
+ * The terms a text can be found by, with the number of occurrences: English stems, Chinese characters and pairs. Linear
+ * in the text's length.
+ */
 export function toSearchTerms(text: string): Map<string, number> {
   const terms = new Map<string, number>();
   const add = (term: string) => terms.set(term, (terms.get(term) ?? 0) + 1);
