@@ -80,6 +80,21 @@ describe('a due time', () => {
     expect(await runsOf('kept')).toHaveLength(1);
     expect(await view('kept')).toMatchObject({ runs: 1, lastError: null });
   });
+
+  test('is tried again before it counts as missed; where missed ones are skipped then, it is still told why', async () => {
+    await put('told', {});
+    await p.sql(`UPDATE ledger.schedules SET workflow = 'gone' WHERE schedule_id = 'told'`);
+    await makeDue('told', 1);
+    await waitFor('the fault', async () => (await view('told')).lastError !== null);
+    const [{ waits } = { waits: 0 }] = await p.sql<{ waits: number }>(
+      `SELECT extract(epoch FROM retry_at - updated_at)::float8 * 1000 AS waits FROM ledger.schedules WHERE schedule_id = 'told'`,
+    );
+    // 30 s late is missed.
+    expect(waits).toBeLessThan(15_000);
+    await p.sql(`UPDATE ledger.schedules SET missed = 'skip', retry_at = NULL WHERE schedule_id = 'told'`);
+    await decided('told');
+    expect(await view('told')).toMatchObject({ runs: 0, lastError: { code: 'UNKNOWN_WORKFLOW' } });
+  });
 });
 
 describe('a run that overlaps', () => {

@@ -21,8 +21,8 @@ export type ScheduleSettings = ScheduleKey & {
 export type DueSchedule = ScheduleSettings &
   ScheduleState & { readonly scheduleSeq: number; readonly lastTaskId: string | null; readonly now: number };
 
-/** Nobody waits longer for a try that failed. */
-const RETRY_SECONDS = 30;
+/** Several tries before a run counts as missed: what could not be accepted for a moment must not be lost where missed runs are skipped. */
+const RETRY_SECONDS = 10;
 
 /** A suspended tenant's due times wait; when it is resumed, the schedule's policy for missed runs decides. */
 const IS_ACTIVE = `EXISTS (SELECT FROM ledger.tenants n WHERE n.tenant_id = s.tenant_id AND n.state = 'active')`;
@@ -50,7 +50,7 @@ export async function takeDueSchedules(tx: Tx, limit: number): Promise<readonly 
   return rows.map((row) => ({ ...row, waitingRuns: row.waitingRuns.map((at) => at.getTime()) }));
 }
 
-/** What was decided about a schedule, with the task of the run that starts. */
+/** What was decided about a schedule, with the task of the run that starts. Where none does, what kept the last one from starting is still told. */
 export async function saveDecision(
   tx: Tx,
   { scheduleSeq }: DueSchedule,
@@ -59,7 +59,7 @@ export async function saveDecision(
 ): Promise<void> {
   await tx.query(
     `UPDATE ledger.schedules SET next_due_at = to_timestamp($2 / 1000.0), waiting_runs = $3::timestamptz[], skipped = skipped + $4, runs = runs + $5,
-       last_task_id = coalesce($6, last_task_id), last_due_at = coalesce(to_timestamp($7 / 1000.0), last_due_at), last_error = NULL, retry_at = NULL, updated_at = now()
+       last_task_id = coalesce($6, last_task_id), last_due_at = coalesce(to_timestamp($7 / 1000.0), last_due_at), last_error = CASE WHEN $6 IS NULL THEN last_error END, retry_at = NULL, updated_at = now()
      WHERE schedule_seq = $1`,
     [
       scheduleSeq,
