@@ -14,6 +14,16 @@ function collect(pieces: readonly Piece[]) {
   return collector.end().toolCalls;
 }
 
+test('an answer that comes as lists of parts is the text of those that are text', () => {
+  const collector = new AnswerCollector();
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Let me see.' }] };
+  for (const content of [[thinking], [{ type: 'text', text: '{"a":' }], [{ type: 'text', text: '1}' }, null], '\n']) {
+    const choice = { index: 0, delta: { content }, finish_reason: content === '\n' ? 'stop' : null };
+    expect(collector.add({ choices: [choice] } as unknown as OpenAI.ChatCompletionChunk)).toBe(true);
+  }
+  expect(collector.end()).toMatchObject({ content: '{"a":1}\n', toolCalls: [], reasoning: undefined });
+});
+
 describe('tool calls that come in pieces', () => {
   test('are put together by their index', () => {
     const calls = collect([
@@ -50,6 +60,18 @@ describe('tool calls that come in pieces', () => {
   test('an index that leaves others out makes no calls of them', () => {
     expect(collect([{ index: 7, id: 'a', function: { name: 'read', arguments: '{}' } }])).toEqual([
       { id: 'a', name: 'read', arguments: '{}' },
+    ]);
+  });
+
+  test('a name that comes whole with every piece is that name; arguments that come as an object are its JSON', () => {
+    const calls = collect([
+      { index: 0, id: 'a', function: { name: 'read', arguments: '{"p' } },
+      { index: 0, id: 'a', function: { name: 'read', arguments: '":1}' } },
+      { index: 1, id: 'b', function: { name: 'find', arguments: { p: 2 } as unknown as string } },
+    ]);
+    expect(calls).toEqual([
+      { id: 'a', name: 'read', arguments: '{"p":1}' },
+      { id: 'b', name: 'find', arguments: '{"p":2}' },
     ]);
   });
 

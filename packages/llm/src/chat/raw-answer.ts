@@ -63,7 +63,7 @@ export class AnswerCollector {
   }
 
   #addDelta(delta: Delta): boolean {
-    if (typeof delta.content === 'string') this.#content += delta.content;
+    this.#content += toContent(delta.content);
     if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
     const thinking = toThinking(delta);
     if (thinking !== undefined) this.#reasoning = { ...thinking, text: (this.#reasoning?.text ?? '') + thinking.text };
@@ -84,8 +84,9 @@ export class AnswerCollector {
       this.#callAt.set(index, at);
     }
     at.id ||= id;
-    at.name += call?.name ?? '';
-    at.arguments += call?.arguments ?? '';
+    // Some servers say the whole name again with each piece of the arguments.
+    if (call?.name !== at.name) at.name += call?.name ?? '';
+    at.arguments += toArguments(call?.arguments);
   }
 
   /** Throws `MODEL_STALLED` if the stream ended without saying so: what arrived may be incomplete. */
@@ -103,6 +104,19 @@ export class AnswerCollector {
       usage: this.#usage,
     };
   }
+}
+
+/** Text, or the texts of a list of parts, which is how Mistral's thinking models answer; their thinking is another kind of part. */
+function toContent(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const parts: readonly Partial<Record<'type' | 'text', unknown>>[] = Array.isArray(content) ? content : [];
+  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+/** JSON text; some servers send the object itself. */
+function toArguments(said: unknown): string {
+  if (typeof said === 'string') return said;
+  return typeof said === 'object' && said !== null ? JSON.stringify(said) : '';
 }
 
 /** Of one of the fields: some servers send the same in both. */
