@@ -5,7 +5,7 @@ import { eraseTenant, setTenantState } from '@cleanslate/store';
 import { waitFor } from '@cleanslate/testing';
 import { parsePolicySet } from '@cleanslate/workflows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GatewayPlatform, startWithGateway } from './platform.ts';
+import { bearer, type GatewayPlatform, startWithGateway } from './platform.ts';
 
 let world: GatewayPlatform;
 let acme: Client;
@@ -200,6 +200,33 @@ test('impact: what rests on a version however far down, each once, nearest first
   });
   expect((await acme.facts.impact('hl-late-rate-max', 1)).facts).toEqual([]);
   await expect(globex.facts.impact('hl-late-rate-max')).rejects.toMatchObject(missing);
+});
+
+test('answers that rest on a fact: every one of them, however many there are, each once, nearest first', async () => {
+  const { database } = world.platform;
+  const many = 2_150;
+  await acme.facts.add({ knowledgeId: 'widely-used', statement: 'Invoices are due within 30 days.' });
+  await database.sql(
+    `INSERT INTO knowledge.answers (tenant_id, task_id, answered_at, revision)
+     SELECT 'acme', 'answer-' || n, now() - (n / 7) * interval '1 second', 1 FROM generate_series(1, $1) n`,
+    [many],
+  );
+  await database.sql(
+    `INSERT INTO knowledge.relations (tenant_id, kind, downstream_kind, downstream_id, downstream_version, upstream_id, upstream_version, revisions)
+     SELECT 'acme', 'derived_from', 'answer', 'answer-' || n, 1, 'widely-used', 1, '[1,)' FROM generate_series(1, $1) n`,
+    [many],
+  );
+  const first = await acme.facts.impact('widely-used');
+  expect([first.answers?.length, first.more]).toEqual([1_000, true]);
+  const answers = await toArray(acme.facts.eachAnswer('widely-used', 1));
+  expect(answers.slice(0, 1_000)).toEqual(first.answers);
+  expect(new Set(answers.map(({ taskId }) => taskId)).size).toBe(many);
+  const times = answers.map(({ answeredAt }) => answeredAt);
+  expect(times).toEqual(times.toSorted());
+  const url = `${world.url()}/v1/facts/widely-used/impact?answersAfter=no-such-task`;
+  const lost = await fetch(url, { headers: bearer() });
+  expect(lost.status).toBe(404);
+  expect(await lost.text()).toContain('answersAfter');
 });
 
 // Last: it takes a tenant away.

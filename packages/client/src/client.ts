@@ -53,6 +53,7 @@ import {
   type TaskView,
   type ValueOf,
 } from '@cleanslate/contracts';
+import { eachAnswer, type FactAnswer } from './each-answer.ts';
 import { eachOf } from './pages.ts';
 import { type SubmitOptions, type SubmitRequest, type Submitted, submitTask } from './submit.ts';
 import { isTerminal } from './task-event.ts';
@@ -119,6 +120,8 @@ export type Client = AsyncDisposable & {
     each(query?: RequestOf<typeof FactAsOf>): AsyncGenerator<FactView, void, undefined>;
     /** What was derived from a fact, or from one version of it, at any depth. */
     impact(knowledgeId: string, version?: number): Promise<ValueOf<typeof FactImpact>>;
+    /** Every answer that rests on it, nearest first, page by page: `impact` tells of the first 1,000. */
+    eachAnswer(knowledgeId: string, version?: number): AsyncGenerator<FactAnswer, void, undefined>;
     /** The blackboard: what was proposed as knowledge. */
     candidates(query?: RequestOf<typeof CandidateList>): Promise<ValueOf<typeof CandidateList>>;
     /** The best facts for a question; the same pin gives the same hits. */
@@ -234,6 +237,7 @@ function clientOver(wire: Wire): Client {
       each: (query = {}) => eachFact(wire, query),
       impact: (knowledgeId, version) =>
         ask(wire, FactImpact, { knowledgeId, ...(version === undefined ? {} : { version }) }),
+      eachAnswer: (knowledgeId, version) => eachAnswer(wire, knowledgeId, version),
       candidates: (query = {}) => ask(wire, CandidateList, query),
       search: (query) => ask(wire, FactSearch, query),
       import: (set) => change(wire, FactImportSet, set),

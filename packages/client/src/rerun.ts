@@ -28,7 +28,7 @@ export type Rerun = {
  */
 export async function* rerunTasks(
   client: Client,
-  tasks: readonly string[],
+  tasks: Iterable<string> | AsyncIterable<string>,
   options: RerunOptions,
 ): AsyncGenerator<Rerun, void, undefined> {
   const { rate = 5, inFlight = 10, signal } = options;
@@ -39,7 +39,7 @@ export async function* rerunTasks(
     return ended.rerun;
   };
   let due = performance.now();
-  for (const taskId of tasks) {
+  for await (const taskId of tasks) {
     while (running.size >= inFlight) yield await next();
     await setTimeout(Math.max(0, due - performance.now()), undefined, signal === undefined ? {} : { signal });
     due = Math.max(due, performance.now()) + 1_000 / rate;

@@ -117,7 +117,13 @@ export const CandidateList = defineEndpoint(
  */
 export const FactImpact = defineEndpoint(
   { plane: 'qry', noun: 'fact', verb: 'impact', servedBy: 'gateway' },
-  () => z.strictObject({ knowledgeId: KnowledgeId, version: z.int().positive().optional() }),
+  () =>
+    z.strictObject({
+      knowledgeId: KnowledgeId,
+      version: z.int().positive().optional(),
+      /** The next answers: those behind that of this task, the last of the page before. Facts and readers are told with the first page only. */
+      answersAfter: TaskId.optional(),
+    }),
   () =>
     z.strictObject({
       facts: z.array(

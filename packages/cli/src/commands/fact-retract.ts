@@ -125,12 +125,20 @@ async function preview(
   { json, rerun }: RetractOptions,
 ): Promise<void> {
   const { knowledgeId, version } = parseFactRef(ref);
-  const { answers = [], facts, more } = await client.facts.impact(knowledgeId, version);
-  const tasks = answers.map(({ taskId }) => taskId);
+  const { facts, answers = [], more: isCut } = await client.facts.impact(knowledgeId, version);
+  const tasks: string[] = [];
+  for await (const taskId of eachTask(client, ref)) tasks.push(taskId);
+  const more = isCut && tasks.length === answers.length;
   if (json) return terminal.out(JSON.stringify({ facts: facts.map(({ fact }) => fact), tasks, more }));
-  terminal.out(`would be marked: ${facts.length} facts and ${answers.length} answers that rest on ${ref}`);
+  terminal.out(`would be marked: ${facts.length} facts and ${tasks.length} answers that rest on ${ref}`);
   if (rerun) for (const taskId of tasks) terminal.out(`would run again: ${taskId}`);
-  if (more) terminal.note('there are more: these are the nearest');
+  if (more) terminal.note('there is more: these are the nearest');
+}
+
+/** Whose answers rest on it. */
+async function* eachTask(client: Client, ref: string): AsyncGenerator<string, void, undefined> {
+  const { knowledgeId, version } = parseFactRef(ref);
+  for await (const { taskId } of client.facts.eachAnswer(knowledgeId, version)) yield taskId;
 }
 
 /** Pinned to the revision in which it was retracted, which also names what the re-runs are for: the same command again finds them. */
@@ -143,20 +151,14 @@ async function runAgain(context: CommandContext, client: Client, ref: string, op
   const revision = Math.max(...closed.map(({ revisionUntil }) => revisionUntil ?? 0));
   if (!Number.isFinite(revision) || revision === 0)
     throw inputError({ what: `${ref} is still believed`, where: '<fact>', remedy: 'retract it first' });
-  const { answers = [], more } = await client.facts.impact(knowledgeId, version);
   const key = `retract.${knowledgeId}.${revision}`;
-  const tasks = answers.map(({ taskId }) => taskId);
-  for await (const { from, to, state, problem } of rerunTasks(client, tasks, {
-    key,
-    revision,
-    rate,
-    inFlight,
-    signal,
-  })) {
+  const reruns = rerunTasks(client, eachTask(client, ref), { key, revision, rate, inFlight, signal });
+  let found = false;
+  for await (const { from, to, state, problem } of reruns) {
+    found = true;
     if (state !== 'completed') context.exitCode = EXIT.taskFailed;
     if (json) terminal.out(JSON.stringify({ from, to, state, problem }));
     else terminal.out(to === null ? `${from} not run again: ${problem}` : `${from} → ${to}  ${state}`);
   }
-  if (tasks.length === 0) terminal.note('no answer rests on it: nothing to run again');
-  if (more) terminal.note('there are more: give the same command again');
+  if (!found) terminal.note('no answer rests on it: nothing to run again');
 }

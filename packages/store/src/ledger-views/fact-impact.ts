@@ -18,7 +18,7 @@ type ImpactRow = {
 /** What was derived from a fact of the transaction's tenant, nearest first. Throws `NOT_FOUND`. */
 export async function findImpact(
   tx: Tx,
-  { knowledgeId, version }: RequestOf<typeof FactImpact>,
+  { knowledgeId, version, answersAfter }: RequestOf<typeof FactImpact>,
 ): Promise<ValueOf<typeof FactImpact>> {
   const known = await tx.query(
     `SELECT FROM knowledge.fact_versions WHERE tenant_id = current_setting('cleanslate.tenant') AND knowledge_id = $1 AND ($2::int IS NULL OR version = $2) LIMIT 1`,
@@ -29,6 +29,10 @@ export async function findImpact(
       'NOT_FOUND',
       `this tenant has no fact ${knowledgeId}${version === undefined ? '' : `@${version}`}`,
     );
+  if (answersAfter !== undefined) {
+    const answers = await findAnswers(tx, knowledgeId, version ?? null, answersAfter);
+    return { facts: [], tasks: [], more: answers.length > MOST, answers: answers.slice(0, MOST), readers: [] };
+  }
   const { rows } = await tx.query<ImpactRow>(
     `WITH RECURSIVE down AS (
        SELECT r.downstream_id AS id, r.downstream_version AS version, r.upstream_id, r.upstream_version, 1 AS distance
@@ -47,7 +51,7 @@ export async function findImpact(
     [knowledgeId, version ?? null, FARTHEST, MOST + 1],
   );
   const told = rows.slice(0, MOST);
-  const answers = await findAnswers(tx, knowledgeId, version ?? null);
+  const answers = await findAnswers(tx, knowledgeId, version ?? null, null);
   const readers = await findReaders(tx, knowledgeId, version ?? null, new Set(answers.map(({ taskId }) => taskId)));
   return {
     facts: told.map((row) => ({
@@ -66,8 +70,13 @@ export async function findImpact(
 type Answer = NonNullable<ValueOf<typeof FactImpact>['answers']>[number];
 type Reader = NonNullable<ValueOf<typeof FactImpact>['readers']>[number];
 
-/** Answers that rest on it, or on what was derived from it; each once, by its nearest ground. */
-async function findAnswers(tx: Tx, knowledgeId: string, version: number | null): Promise<Answer[]> {
+/** Answers that rest on it, or on what was derived from it, behind that of a task; each once, by its nearest ground. Throws `NOT_FOUND` where that task's answer is gone. */
+async function findAnswers(
+  tx: Tx,
+  knowledgeId: string,
+  version: number | null,
+  after: string | null,
+): Promise<Answer[]> {
   const { rows } = await tx.query<{ task_id: string; rests_on: string; distance: number; answered_at: Date }>(
     `WITH RECURSIVE ground AS (
        SELECT v.knowledge_id AS id, v.version, 1 AS distance FROM knowledge.fact_versions v
@@ -84,15 +93,30 @@ async function findAnswers(tx: Tx, knowledgeId: string, version: number | null):
        JOIN knowledge.answers a ON a.tenant_id = r.tenant_id AND a.task_id = r.downstream_id
        ORDER BY a.task_id, g.distance, g.id, g.version
      )
-     SELECT * FROM nearest ORDER BY distance, answered_at, task_id LIMIT $4`,
-    [knowledgeId, version, FARTHEST, MOST + 1],
+     SELECT * FROM nearest
+     WHERE $5::text IS NULL OR (distance, answered_at, task_id) > (SELECT l.distance, l.answered_at, l.task_id FROM nearest l WHERE l.task_id = $5)
+     ORDER BY distance, answered_at, task_id LIMIT $4`,
+    [knowledgeId, version, FARTHEST, MOST + 1, after],
   );
+  if (rows.length === 0 && after !== null) await requireAnswer(tx, after);
   return rows.map((row) => ({
     taskId: row.task_id,
     restsOn: row.rests_on,
     distance: row.distance,
     answeredAt: row.answered_at.toISOString(),
   }));
+}
+
+/** Behind an answer that is not there is nothing: that must not look like the end of the list. */
+async function requireAnswer(tx: Tx, taskId: string): Promise<void> {
+  const { rows } = await tx.query(
+    `SELECT FROM knowledge.answers WHERE tenant_id = current_setting('cleanslate.tenant') AND task_id = $1`,
+    [taskId],
+  );
+  if (rows.length > 0) return;
+  throw new AppError('NOT_FOUND', `the answer of task ${taskId} is not known (any more): list from the start again`, {
+    details: { field: 'answersAfter' },
+  });
 }
 
 /** Who read it without building on it; each task once. */
