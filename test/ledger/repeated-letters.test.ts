@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Publisher } from '@cleanslate/bus';
 import { type DeadLettered, type ErrorBody, HEADERS } from '@cleanslate/contracts';
 import { insertMessageLetter } from '@cleanslate/store';
-import { startTestBroker } from '@cleanslate/testing';
+import { startTestBroker, waitFor } from '@cleanslate/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { relaySettlements } from '../../services/scheduler/src/loops/settlement-relay.ts';
@@ -58,6 +58,33 @@ test('B14: what is said again is one letter for each cause; a letter that comes 
     open(3, 'SCHEMA_MISMATCH', 1),
     ...[4, 5, 6].map((sequence) => open(sequence, 'INTERNAL', 1)),
   ]);
+});
+
+test('B14: two schedulers that take in what was said twice at the same time make one letter of it', async () => {
+  const again = { [HEADERS.repeats]: 'settle.t-1' };
+  const release = Promise.withResolvers<void>();
+  const wrote = Promise.withResolvers<void>();
+  const first = ledger.commit(async (tx) => {
+    await insertMessageLetter(tx, letter(1, 'INTERNAL', again), 'acme');
+    wrote.resolve();
+    await release.promise;
+  });
+  await wrote.promise;
+  let over = false;
+  const second = fail(2, 'INTERNAL', again).finally(() => {
+    over = true;
+  });
+  // It may go on only once the first is committed.
+  await waitFor('the second to wait, or to be through', async () => {
+    const [row] = await ledger.sql<{ waits: boolean }>(
+      `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS waits`,
+    );
+    return over || row?.waits === true;
+  });
+  release.resolve();
+  await Promise.all([first, second]);
+  expect(await letters()).toMatchObject([{ status: 'open', reason: 'INTERNAL', failures: 2 }]);
 });
 
 test('one that was discarded stays so, and one that was carried out and fails anew is a new letter', async () => {

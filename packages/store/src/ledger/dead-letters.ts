@@ -135,6 +135,8 @@ async function addToRepeated(
 ): Promise<boolean> {
   const repeats = letter.headers[HEADERS.repeats]?.[0];
   if (repeats === undefined || tenantId === null) return false;
+  // Of two that are taken in at the same time, each would see no letter yet. One lock for all: they are rare, and in no order that two transactions share.
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtext('ledger.repeated-letters'))`);
   const { rows } = await tx.query<Pick<Parent, 'letter_id' | 'history'>>(
     `SELECT letter_id, history FROM ledger.dead_letters
      WHERE tenant_id = $1 AND task_id IS NULL AND status <> 'closed' AND consumer = $2 AND reason = $3 AND headers -> $4 ->> 0 = $5
