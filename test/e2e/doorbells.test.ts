@@ -4,7 +4,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { adminOf, countMessages, expectConserved } from '../fixtures/conservation.ts';
-import { stepsOf } from '../fixtures/ledger-rows.ts';
+import { endBackOff, stepsOf } from '../fixtures/ledger-rows.ts';
 import { Script } from '../fixtures/script.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
 
@@ -40,9 +40,10 @@ afterAll(() => p[Symbol.asyncDispose]());
 
 test('committed while the broker is away for longer than a doorbell is kept in memory: told by the gauge, then published from its step', async () => {
   const { server } = p.platform.broker;
-  const taskId = await p.submit('soon-retry', { failFirst: 1 });
+  const taskId = await p.submit('slow-retry', { failFirst: 1 });
   await waitFor('the back-off', async () => (await stepsOf(p.platform, taskId))[0]?.phase === 'backing_off');
   await server.kill();
+  await endBackOff(p.platform, taskId);
   await waitFor('attempt 2 seen to be left', async () => (await readGauge('slate_outbox_rows')) === 1);
   expect(await readGauge('slate_outbox_age_seconds')).toBeGreaterThanOrEqual(5);
   expect(await stepsOf(p.platform, taskId)).toMatchObject([{ phase: 'dispatched', attempt: 2, claim_id: null }]);

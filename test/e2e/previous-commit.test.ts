@@ -16,7 +16,8 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
     platform = await startPlatform({
       postgresAdminUrl: inject('postgresAdminUrl'),
       services: ['scheduler', 'gateway', ...ROLES],
-      env: { LEASE_MS: '10000', SWEEP_MS: '100' },
+      // No lease ends by itself on a machine that stalls: each step is to be done in one attempt.
+      env: { LEASE_MS: '60000', SWEEP_MS: '100' },
     });
   }, 240_000);
   afterAll(async () => {
@@ -31,11 +32,12 @@ describe.runIf(hasPreviousCommit())('services of the commit before', () => {
   ])(
     '%s: every task completes, each step in one attempt',
     async (_what, old) => {
-      for (const name of ['scheduler', ...ROLES] as const) {
+      const replace = async (name: ServiceName) => {
         const running = platform.services.filter((service) => service.name === name && service.exit === undefined);
         for (const service of running) expect(await service.stop(60_000)).toEqual({ code: 0, signal: null });
         await platform.start(name, {}, old.includes(name) ? previous.entryOf(name) : undefined);
-      }
+      };
+      await Promise.all(['scheduler' as const, ...ROLES].map(replace));
       const client = await platform.client();
       const submitted = await Promise.all(
         Array.from({ length: TASKS }, () => client.submit({ workflow: 'noop', input: {} })),

@@ -37,7 +37,7 @@ export async function startTestBroker(
       principal,
       user: principalName(principal),
       password: PASSWORD,
-      waitOnFirstConnectMs: 10_000,
+      waitOnFirstConnectMs: 60_000,
     });
   const broker = {
     server,

@@ -23,6 +23,9 @@ const SPECS = {
 export type ServiceName = keyof typeof SPECS;
 export const SERVICE_NAMES = Object.keys(SPECS) as readonly ServiceName[];
 
+/** Ten services at once, beside another test file with as many, on two cores that others use, too. */
+const READY_MS = 200_000;
+
 export type PlatformOptions = {
   readonly postgresAdminUrl: string;
   /** Services to start; default all. A name may stand twice for two replicas. */
@@ -129,6 +132,7 @@ class RunningPlatform implements Platform {
     const service = await startService({
       name,
       entry,
+      readyTimeoutMs: READY_MS,
       env: {
         NATS_URL: through(this.links?.broker, this.broker.url),
         NATS_USER: principalName(spec.principal),
