@@ -25,10 +25,6 @@ export class BreakerBoard {
     this.#room = options.slots;
   }
 
-  get room(): number {
-    return this.#room;
-  }
-
   /** A pass for one call of the executor, or the outage's error if it may not be called now. */
   enter(executor: string): Pass | ErrorBody {
     let entry = this.#breakers.get(executor);

@@ -72,7 +72,9 @@ export class FakeScheduler implements AsyncDisposable {
     ];
     this.#loops = [
       new PullLoop(bus, {
-        ...{ stream: 'REPORTS', durable: 'scheduler-reports', slots: 500 },
+        stream: 'REPORTS',
+        durable: 'scheduler-reports',
+        slots: 500,
         onMessage: (message) => {
           const { envelope } = decodeMessage([StepReport], message.data);
           this.reports.push({ envelope, data: envelope.data });
@@ -80,7 +82,9 @@ export class FakeScheduler implements AsyncDisposable {
         },
       }),
       new PullLoop(bus, {
-        ...{ stream: 'DLQ', durable: 'scheduler-dlq', slots: 10 },
+        stream: 'DLQ',
+        durable: 'scheduler-dlq',
+        slots: 10,
         onMessage: (message) => {
           this.letters.push(decodeMessage([DeadLettered], message.data).envelope.data);
           message.ack();
@@ -115,14 +119,21 @@ export class FakeScheduler implements AsyncDisposable {
       StepRun,
       { ...attributes, tenantid: tenantId, taskid: taskId, stepid: stepId },
       {
-        ...{ workflow: 'test', executor: 'test/step', input: {}, round: 1, idempotencyKey: `${taskId}/${stepId}` },
+        workflow: 'test',
+        executor: 'test/step',
+        input: {},
+        round: 1,
+        idempotencyKey: `${taskId}/${stepId}`,
         pin: { validAt: '2026-01-01T00:00:00.000Z', revision: 1 },
         ...data,
       },
     );
     await this.#publisher.publish({
-      ...{ stream: 'COMMANDS', subject: subjects.work(role, tenantId, taskId), body: body ?? run },
-      ...{ messageId: `${JSON.stringify(attempt)}:${ring}:${this.#n}`, headers: toAttemptHeaders(attempt, ring) },
+      stream: 'COMMANDS',
+      subject: subjects.work(role, tenantId, taskId),
+      body: body ?? run,
+      messageId: `${JSON.stringify(attempt)}:${ring}:${this.#n}`,
+      headers: toAttemptHeaders(attempt, ring),
     });
   }
 
@@ -171,7 +182,9 @@ export class FakeScheduler implements AsyncDisposable {
     const seen = new Set(this.reports.map(({ envelope }) => envelope.claimid));
     const settled = this.settles ? heartbeat.reported.filter(({ claimId }) => seen.has(claimId)) : [];
     return encodeMessage(HeartbeatReply, this.#envelope(), {
-      ...{ leaseMs: this.leaseMs, lost: [], cancelled: [] },
+      leaseMs: this.leaseMs,
+      lost: [],
+      cancelled: [],
       settled: settled.map(toClaimRef),
       ...this.onHeartbeat(heartbeat),
     });

@@ -83,7 +83,9 @@ export class HeartbeatLoop {
     try {
       this.#moreReported = book.reportedCount > MAX_REPORTED;
       const body = encodeMessage(Heartbeat, identity.envelope(), {
-        ...{ worker: workerId, role, ...capacity() },
+        worker: workerId,
+        role,
+        ...capacity(),
         running: book.running(),
         reported: book.reported(MAX_REPORTED).map((claim) => claim.fence),
       });

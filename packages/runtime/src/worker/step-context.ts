@@ -144,14 +144,18 @@ export class OpenContext {
 
   #openModel(): StepModel {
     this.#model ??= openStepModel(this.#services.model, {
-      ...{ signal: this.#claim.signal, attempt: this.#attempt, pure: this.#pure },
+      signal: this.#claim.signal,
+      attempt: this.#attempt,
+      pure: this.#pure,
     });
     return this.#model.model;
   }
 
   #openSessions(): StepContext['session'] {
     this.#sessions ??= openStepSessions(this.#services.sessions, {
-      ...{ fence: this.#claim.fence, round: this.#command.round, signal: this.#claim.signal },
+      fence: this.#claim.fence,
+      round: this.#command.round,
+      signal: this.#claim.signal,
       logger: () => this.#openLogger(),
       requireOpen: () => {
         if (this.#over) throw new AppError('STALE_ATTEMPT', 'the step is over: use its sessions before it returns');
@@ -211,9 +215,16 @@ async function propose(services: StepServices, claim: Claim, candidate: Candidat
   const candidateId = toCandidateId(fence, n);
   const time = new Date().toISOString();
   const attributes = {
-    ...{ id: candidateId, source: services.source, time },
-    ...{ tenantid: fence.tenantId, taskid: fence.taskId, stepid: fence.stepId, attempt: fence.attempt },
-    ...{ claimid: fence.claimId, candidateid: candidateId, epoch: fence.epoch },
+    id: candidateId,
+    source: services.source,
+    time,
+    tenantid: fence.tenantId,
+    taskid: fence.taskId,
+    stepid: fence.stepId,
+    attempt: fence.attempt,
+    claimid: fence.claimId,
+    candidateid: candidateId,
+    epoch: fence.epoch,
   };
   const body = encodeMessage(KnowledgePropose, attributes, parsed.data);
   const subject = subjects.blackboard(fence.tenantId, fence.taskId);
@@ -241,7 +252,9 @@ function tellProgress(
   const id = `${fence.claimId}:${now}`;
   const attributes = { id, source: services.source, time: now, tenantid: fence.tenantId, taskid: fence.taskId };
   const data = {
-    ...{ kind, role: services.role, at: now },
+    kind,
+    role: services.role,
+    at: now,
     ...(message === undefined ? {} : { message: toStorableText(message.replaceAll('\0', ' '), 500) }),
     ...(fraction === undefined || Number.isNaN(fraction) ? {} : { fraction: Math.min(1, Math.max(0, fraction)) }),
   };

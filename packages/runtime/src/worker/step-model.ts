@@ -45,7 +45,9 @@ export function openStepModel(
   };
   const { name, isOffline, promptTokens } = provider;
   const model: StepModel = {
-    ...{ name, isOffline, promptTokens },
+    name,
+    isOffline,
+    promptTokens,
     ask: async (request) => await provider.ask(request, asked()),
     runTools: async (request) => await provider.runTools(request, asked()),
   };

@@ -26,9 +26,11 @@ import { HeartbeatLoop } from './heartbeat-loop.ts';
 import { newWorkerIdentity, type WorkerIdentity } from './identity.ts';
 import { indexExecutors } from './index-executors.ts';
 import { type ObjectStore, objectStoreOf } from './objects.ts';
+import { PullControl } from './pull-control.ts';
 import { ReportDesk } from './report-desk.ts';
 import { Running } from './running.ts';
 import { SlowWatch } from './slow-watch.ts';
+import { logStep } from './step-log.ts';
 import { runStep, type StepResult, type StepRunnerOptions } from './step-runner.ts';
 import { endStepSpan, startStepSpan } from './step-span.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
@@ -91,11 +93,11 @@ export class Worker {
   readonly #early: EarlyRuns;
   readonly #heartbeat: HeartbeatLoop;
   readonly #loop: PullLoop;
+  readonly #pulls: PullControl;
   readonly #runner: StepRunnerOptions;
   readonly #running = new Running();
   #draining: Promise<void> | undefined;
   readonly #breakers: BreakerBoard;
-  #paused = false;
 
   constructor(options: WorkerOptions) {
     const { bus, role, logger } = options;
@@ -110,7 +112,10 @@ export class Worker {
     this.#desk = new ClaimDesk({ bus, identity: this.identity, onFailure: (error) => this.#claimFailed(error) });
     this.#reports = new ReportDesk({ bus, publisher: this.#publisher, role, source, logger: this.#logger });
     this.#heartbeat = new HeartbeatLoop({
-      ...{ bus, identity: this.identity, book: this.#book, leaseMs: options.leaseMs ?? 10_000 },
+      bus,
+      identity: this.identity,
+      book: this.#book,
+      leaseMs: options.leaseMs ?? 10_000,
       capacity: () => this.#capacity(),
       onReply: (reply) => this.#learn(reply),
       onFailure: (error) => {
@@ -120,13 +125,23 @@ export class Worker {
     });
     const { stream, durable } = workConsumer(role);
     this.#loop = new PullLoop(bus, {
-      ...{ stream, durable, slots: options.slots, freeOn: 'release' },
+      stream,
+      durable,
+      slots: options.slots,
+      freeOn: 'release',
       onMessage: (message) => this.#take(message),
       onProblem: (problem) => this.#logger.warn({ durable, problem }, 'consumer'),
     });
-    this.#breakers = new BreakerBoard({ slots: options.slots, onRoom: (room) => this.#makeRoom(room) });
+    this.#pulls = new PullControl({ loop: this.#loop, slots: options.slots, logger: this.#logger });
+    this.#breakers = new BreakerBoard({ slots: options.slots, onRoom: (room) => this.#pulls.makeRoom(room) });
     this.#runner = {
-      ...{ bus, publisher: this.#publisher, objects, desk: this.#desk, role, source, logger: this.#logger },
+      bus,
+      publisher: this.#publisher,
+      objects,
+      desk: this.#desk,
+      role,
+      source,
+      logger: this.#logger,
       model: options.model ?? offlineModel(),
       sessions: sessionStoreOf(bus, source),
       slow: new SlowWatch(SLOW_MS),
@@ -234,7 +249,7 @@ export class Worker {
     if (answer === 'lost' || answer === 'over') message.ack();
     else {
       message.nak(1_000 + Math.random() * 4_000);
-      if (answer === 'unanswered') this.#pause();
+      if (answer === 'unanswered') this.#pulls.ledgerIsSilent();
     }
     return false;
   }
@@ -251,7 +266,7 @@ export class Worker {
     message.ack();
     if (answer === 'granted') {
       endStepSpan(span, claim, result);
-      this.#log(claim, result);
+      logStep(this.#logger, this.#metrics, this.#options.role, claim, result);
     }
     return true;
   }
@@ -268,30 +283,10 @@ export class Worker {
         : await (run ?? runStep(this.#runner, claim, message));
     claim.ended();
     endStepSpan(span, claim, result);
-    this.#log(claim, result);
+    logStep(this.#logger, this.#metrics, this.#options.role, claim, result);
     const stored = result.report && (await this.#reports.store(claim, result.report));
     if (stored) this.#book.report(claim, stored);
     else this.#book.remove(claim);
-  }
-
-  #log(claim: Claim, { report, executor, durationMs }: StepResult): void {
-    const { role } = this.#options;
-    const { taskId, stepId, attempt, tenantId } = claim.fence;
-    const outcome = report?.outcome ?? claim.stopped ?? 'dropped';
-    this.#metrics.attempts.inc({ role, outcome });
-    this.#metrics.duration.observe({ role }, durationMs / 1_000);
-    const line = {
-      task: taskId,
-      step: stepId,
-      attempt,
-      tenant: tenantId,
-      executor,
-      outcome,
-      durationMs,
-      ...claim.trace,
-    };
-    if (report?.outcome === 'failed') this.#logger.warn({ ...line, err: report.error }, 'step');
-    else this.#logger.info(report?.outcome === 'released' ? { ...line, reason: report.reason } : line, 'step');
   }
 
   async #putAside(message: PulledMessage, error: unknown): Promise<void> {
@@ -316,7 +311,7 @@ export class Worker {
       this.#metrics.repeatedReports.inc({ role: this.#options.role });
       void this.#running.track(this.#reports.repeat(claim));
     }
-    this.#resume();
+    this.#pulls.ledgerAnswers();
   }
 
   #abort(body: Uint8Array): void {
@@ -330,37 +325,6 @@ export class Worker {
     if (reported) this.#book.remove(reported);
   }
 
-  /**
-   * The ledger does not answer: taking more doorbells would only withhold them. Heartbeats find out when it is back.
-   */
-  #pause(): void {
-    if (this.#paused || this.#draining !== undefined) return;
-    this.#paused = true;
-    this.#loop.pause();
-    this.#logger.warn('claims are not answered: pulling stops until the scheduler answers a heartbeat');
-  }
-
-  #resume(): void {
-    if (!this.#paused || this.#draining !== undefined) return;
-    this.#paused = false;
-    this.#logger.info('the scheduler answers again');
-    this.#pullAgain();
-  }
-
-  /** What the executors need is away, or back. */
-  #makeRoom(room: number): void {
-    if (room === 0) this.#logger.warn('a dependency is away: pulling stops for a while');
-    else if (room === this.#options.slots) this.#logger.info('the dependency answers again');
-    this.#loop.pause();
-    this.#pullAgain();
-  }
-
-  /** Pulls again once neither the ledger's silence nor a dependency's outage speaks against it. */
-  #pullAgain(): void {
-    if (this.#paused || this.#breakers.room === 0 || this.#draining !== undefined) return;
-    this.#loop.resume(this.#breakers.room);
-  }
-
   #claimFailed(error: unknown): void {
     this.#metrics.claimFailures.inc({ role: this.#options.role });
     this.#logger.debug({ err: error }, 'claim not answered');
@@ -368,8 +332,7 @@ export class Worker {
 
   #capacity(): { slots: number; free: number } {
     const { role, slots } = this.#options;
-    const taking = this.#draining === undefined && !this.#paused && this.#breakers.room > 0;
-    const free = taking ? this.#loop.free : 0;
+    const free = this.#pulls.isTaking ? this.#loop.free : 0;
     this.#metrics.slots.set({ role, state: 'free' }, free);
     this.#metrics.slots.set({ role, state: 'busy' }, this.#loop.inHand);
     // A worker that drains takes nothing more: the ledger must not count its slots.
@@ -379,7 +342,7 @@ export class Worker {
   async #drain(): Promise<void> {
     const { graceMs } = this.#options;
     this.#breakers.stop();
-    await this.#loop.drain();
+    await this.#pulls.drain();
     void this.#heartbeat.beat();
     if (!(await this.#running.idleWithin(graceMs))) {
       for (const claim of this.#book.active()) if (claim.state === 'running') claim.stop('drain');
