@@ -70,13 +70,22 @@ function encodeLetter(
   const now = new Date().toISOString();
   const attributes = {
     id: `${consumer.stream}:${message.streamSequence}:${now}`,
-    ...{ source, time: now, tenantid: ids?.tenantId ?? 'unknown' },
+    source,
+    time: now,
+    tenantid: ids?.tenantId ?? 'unknown',
   };
   const encode = (body: string, notes: Record<string, unknown>) =>
     encodeMessage(DeadLettered, attributes, {
-      ...{ stream: consumer.stream, streamCreated, streamSequence: message.streamSequence },
-      ...{ consumer: consumer.durable, subject: message.subject, deliveries: message.deliveries, failedAt: now },
-      ...{ headers, body, error: toReason(error, notes) },
+      stream: consumer.stream,
+      streamCreated,
+      streamSequence: message.streamSequence,
+      consumer: consumer.durable,
+      subject: message.subject,
+      deliveries: message.deliveries,
+      failedAt: now,
+      headers,
+      body,
+      error: toReason(error, notes),
     });
   // JetStream accepts 64 KiB of them at most.
   const headers = message.headers.toRecord();

@@ -136,7 +136,10 @@ export function serveEndpoint<E extends Endpoint>(
       return { ok: false as const, error: error.toBody() };
     });
     const attributes = {
-      ...{ id: crypto.randomUUID(), source, time: new Date().toISOString(), tenantid: tenantId },
+      id: crypto.randomUUID(),
+      source,
+      time: new Date().toISOString(),
+      tenantid: tenantId,
       ...(requestId === undefined ? {} : { causationid: requestId }),
     };
     return encodeMessage(endpoint.reply, attributes, data);

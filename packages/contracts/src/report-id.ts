@@ -13,7 +13,12 @@ export function parseReportId(id: string): Fence | undefined {
   const [, epoch, tenantId, taskId, stepId, attempt, claimId] =
     /^report(?:~[0-9]{1,15})?:([0-9]{1,15}):([^:]+):([^:]+):([^:]+):([0-9]{1,9}):(.+)$/.exec(id) ?? [];
   const parsed = Fence.safeParse({
-    ...{ epoch: Number(epoch), tenantId, taskId, stepId, attempt: Number(attempt), claimId },
+    epoch: Number(epoch),
+    tenantId,
+    taskId,
+    stepId,
+    attempt: Number(attempt),
+    claimId,
   });
   return parsed.success ? parsed.data : undefined;
 }

@@ -39,7 +39,10 @@ await runService({
     const draining = new AbortController();
     const queries = serveQueries(bus, ledger, { onError: counters.queryFailed });
     const http = createHttpServer({
-      ...{ bus, publisher, ledger, checks },
+      bus,
+      publisher,
+      ledger,
+      checks,
       keys: openApiKeys(database),
       sessions: openSessions(config.SESSION_SECRET),
       rate: { perSecond: config.RATE_PER_SECOND, burst: config.RATE_BURST },

@@ -28,7 +28,12 @@ await runService({
       logger.warn({ err: error }, 'the stream EVENTS can not be read yet'),
     );
     const maintainer = startMaintainer({
-      ...{ bus, database, embedder, logger, metrics, tracer },
+      bus,
+      database,
+      embedder,
+      logger,
+      metrics,
+      tracer,
       slots: config.SLOTS,
       rolloutMs: config.ROLLOUT_MS,
       launderEveryMs: config.LAUNDER_EVERY_HOURS * HOUR_MS,

@@ -74,7 +74,10 @@ export function startMaintainer(options: MaintainerOptions): Maintainer {
   const laundering = launderingMetrics(metrics);
   const requests = serveRequests({ bus, database, logger, laundering, onWritten });
   const clock = new LaunderingClock({
-    ...{ database, logger, onWritten, onError },
+    database,
+    logger,
+    onWritten,
+    onError,
     metrics: laundering,
     everyMs: options.launderEveryMs,
   });
@@ -120,7 +123,9 @@ function openIntake(parts: Parts, consumer: (typeof CONSUMERS)[number], onOutage
       onWritten(outbox, outcomes);
     },
     deadLetter: (message, error) => deadLetter({ bus, publisher, consumer, source: SOURCE }, message, error),
-    ...{ onError, onOutage, rolloutMs },
+    onError,
+    onOutage,
+    rolloutMs,
   });
   const loop = new PullLoop(bus, {
     ...consumer,

@@ -28,7 +28,10 @@ if (process.argv.includes('--check-sources')) {
       const { hooks, watch } = countQuestions(metrics);
       const knowledge = knowledgePort(database, embed, follow);
       const sources = await openRetrieverSources({
-        ...{ file: config.SOURCES_FILE, env, embeddings, knowledge },
+        file: config.SOURCES_FILE,
+        env,
+        embeddings,
+        knowledge,
         logger,
         hooks,
       });

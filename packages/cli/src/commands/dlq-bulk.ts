@@ -53,8 +53,15 @@ export async function bulkReplay(
   const parked = letters.filter((letter) => letter.needsHuman).map((letter) => letter.letterId);
   const todo = letters.map((letter) => letter.letterId).filter((id) => !parked.includes(id));
   const report: BulkReport = {
-    ...{ batch: options.batch, selected: letters.length, parked, replayed: [], refused: [] },
-    ...{ failedAgain: [], unsettled: [], notTried: [], stopped: false },
+    batch: options.batch,
+    selected: letters.length,
+    parked,
+    replayed: [],
+    refused: [],
+    failedAgain: [],
+    unsettled: [],
+    notTried: [],
+    stopped: false,
   };
   const run: Run = { client, report, options, sending: new Set(), sinceLook: 0, lookedAt: 0 };
   let due = performance.now();

@@ -88,8 +88,14 @@ async function replayMany(
       `${letters.length} letters, ${options.rate}/s, as ${batch}; interrupted, say the same again to go on`,
     );
   const report = await bulkReplay(client, letters, {
-    ...{ batch, waitMs, signal, rate: options.rate, inFlight: options.inFlight, stopAfter: options.stopAfter },
-    ...{ force: options.force ?? false, dryRun: options.dryRun ?? false },
+    batch,
+    waitMs,
+    signal,
+    rate: options.rate,
+    inFlight: options.inFlight,
+    stopAfter: options.stopAfter,
+    force: options.force ?? false,
+    dryRun: options.dryRun ?? false,
     onProgress: (done, of) => terminal.status(`  ${done} of ${of}`),
   });
   if (options.json) terminal.out(JSON.stringify({ ...report, dryRun: options.dryRun === true }));

@@ -36,7 +36,9 @@ export function addReembed(fact: Command, context: CommandContext): void {
   command.action(async ({ model, dimension, url, dropRetired, json }: ReembedOptions) => {
     const { out, note } = context.terminal;
     const chosen = z.object(embeddingConfig).safeParse({
-      ...{ EMBEDDING_MODEL: model, EMBEDDING_DIMENSION: dimension, EMBEDDING_URL: url },
+      EMBEDDING_MODEL: model,
+      EMBEDDING_DIMENSION: dimension,
+      EMBEDDING_URL: url,
       EMBEDDING_API_KEY: context.config.embedding['EMBEDDING_API_KEY'],
     });
     if (!chosen.success) {

@@ -77,7 +77,9 @@ async function retractSource({ terminal }: CommandContext, client: Client, optio
   const reply = await client.facts.retractSource({
     ...(task && { taskId: task }),
     ...(source && { sourceRef: source }),
-    ...{ reason, ...(evenConfirmed && { evenConfirmed }), ...(dryRun && { dryRun }) },
+    reason,
+    ...(evenConfirmed && { evenConfirmed }),
+    ...(dryRun && { dryRun }),
   });
   if (json) return terminal.out(JSON.stringify(reply));
   const { closed, kept, facts, candidates, disputes, revision } = reply;
@@ -99,7 +101,7 @@ async function retractOne(
   const { from, until, reason, json, rerun } = options;
   const request = {
     ...parseFactRef(ref),
-    ...{ reason },
+    reason,
     ...(from && { from: parseTime(from, '--from') }),
     ...(until && { until: parseTime(until, '--until') }),
   };

@@ -16,7 +16,9 @@ export async function checkAge(context: CommandContext): Promise<readonly Check[
     await using bus = await openAdminBus(context);
     const last = await findLast(bus);
     await using database = openDatabase({
-      ...{ url: await findAdminUrl(context), applicationName: 'slate-doctor', poolSize: 1 },
+      url: await findAdminUrl(context),
+      applicationName: 'slate-doctor',
+      poolSize: 1,
     });
     const { rows } = await database.pool.query<{ epoch: number; position: number }>(
       'SELECT epoch, position FROM ledger.meta',

@@ -59,14 +59,12 @@ export async function explainTask(client: Client, taskId: string): Promise<Expla
   const { passages, factRefs } = findEvidence(result);
   const facts = await findCited(client, factRefs, view.pin);
   return {
-    ...{
-      task,
-      evidence: { passages, facts },
-      disputes: findDisputes(result),
-      model: findModel(result),
-      learned: candidates,
-      letters,
-    },
+    task,
+    evidence: { passages, facts },
+    disputes: findDisputes(result),
+    model: findModel(result),
+    learned: candidates,
+    letters,
     why: whyOf(view, steps, letters),
     steps: steps.map(({ output: _output, ...step }) => step),
     refusals: story.refusals,
@@ -113,7 +111,14 @@ function toCited(ref: string, fact: FactView | undefined, pin: TaskView['pin']):
     (fact.validFrom === null || Date.parse(fact.validFrom) <= at) &&
     (fact.validUntil === null || at < Date.parse(fact.validUntil));
   return {
-    ...{ ref, found: fact !== undefined, statement, validFrom, validUntil, sourceType, sourceRef, heldAtPin },
+    ref,
+    found: fact !== undefined,
+    statement,
+    validFrom,
+    validUntil,
+    sourceType,
+    sourceRef,
+    heldAtPin,
     revisionFrom: fact?.revisionFrom ?? null,
     revisionUntil: fact?.revisionUntil ?? null,
   };

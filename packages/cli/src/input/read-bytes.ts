@@ -12,7 +12,8 @@ export async function readBytes(
     inputError({
       code: 'PAYLOAD_TOO_LARGE',
       what: `${name} has ${bytes} bytes; at most ${maxBytes} are read`,
-      ...{ where, remedy: split },
+      where,
+      remedy: split,
     });
   if (file === '-') return await collect(process.stdin, maxBytes, (size) => tooLarge('stdin', size));
   const found = await stat(file).catch((error: unknown) => {

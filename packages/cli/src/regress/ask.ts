@@ -64,9 +64,15 @@ async function ask(client: Client, question: Question, set: QuestionSet, answers
   }
   if (answers && question.answer !== undefined) why.push(...(await checkAnswer(client, question, pin, erased, told)));
   return {
-    ...{ id: question.id, category: question.category, fingerprint: fingerprintOf(question, defaults) },
-    ...{ passed: why.length === 0, found: hits.map(refOf), why, violations: told },
-    ...{ revision: found.revision, space: found.space },
+    id: question.id,
+    category: question.category,
+    fingerprint: fingerprintOf(question, defaults),
+    passed: why.length === 0,
+    found: hits.map(refOf),
+    why,
+    violations: told,
+    revision: found.revision,
+    space: found.space,
   };
 }
 

@@ -64,7 +64,11 @@ export function compare(outcomes: readonly Outcome[], baseline: Baseline | null)
       asked: asked.length,
       passed: asked.filter(({ passed }) => passed).length,
       compared: pairs.length,
-      ...{ before: rate('was'), now: rate('is'), worse, better, p },
+      before: rate('was'),
+      now: rate('is'),
+      worse,
+      better,
+      p,
       dropped: lost && p !== null && p < NOISE,
     };
   });

@@ -87,7 +87,9 @@ function names(of: readonly string[]): Record<string, string> {
 
 export function toKubernetesList(secrets: readonly PlatformSecret[], namespace: string) {
   const items = secrets.map(({ name, data }) => ({
-    ...{ apiVersion: 'v1', kind: 'Secret', type: 'Opaque' },
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'Opaque',
     metadata: { name, namespace },
     stringData: data,
   }));

@@ -13,10 +13,26 @@ type JsonMap = Record<string, unknown>;
 
 /** Schemas that the document names once and refers to wherever they are used. */
 const SHARED = {
-  ...{ Problem, ErrorBody, Pin, Cursor, SubmitBody, Submitted },
-  ...{ TaskSummary, TaskView, StepView, GateView, StepDetail, Transition },
-  ...{ DeadLetterSummary, DeadLetterView, ScheduleView },
-  ...{ FactView, Assertion, FactImport, Candidate, CandidateView },
+  Problem,
+  ErrorBody,
+  Pin,
+  Cursor,
+  SubmitBody,
+  Submitted,
+  TaskSummary,
+  TaskView,
+  StepView,
+  GateView,
+  StepDetail,
+  Transition,
+  DeadLetterSummary,
+  DeadLetterView,
+  ScheduleView,
+  FactView,
+  Assertion,
+  FactImport,
+  Candidate,
+  CandidateView,
 };
 
 /** OpenAPI 3.1 document of the gateway, from the schemas of the bus and the list of routes. */
@@ -63,12 +79,10 @@ const PROBLEM = {
 };
 const REFUSED = { default: { $ref: '#/components/responses/Problem' } };
 const IDEMPOTENCY_KEY = {
-  ...{
-    name: 'idempotency-key',
-    in: 'header',
-    required: false,
-    schema: { type: 'string', minLength: 1, maxLength: 200 },
-  },
+  name: 'idempotency-key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 200 },
   description: 'The same key with the same request is the same change, and answered the same.',
 };
 
@@ -117,7 +131,11 @@ function toOperation({ method, id, tag, summary }: HttpRoute, parts: RequestPart
     requestBody: { required: !parts.bodyOptional, content: json(`${id}.body`) },
   };
   return {
-    ...{ operationId: id, tags: [tag], summary, parameters, ...body },
+    operationId: id,
+    tags: [tag],
+    summary,
+    parameters,
+    ...body,
     responses: { 200: { description: 'Done.', content: json(`${id}.answer`) }, ...REFUSED },
   };
 }
@@ -139,7 +157,9 @@ function json(id: string): JsonMap {
 
 function toComponents(registry: z.core.$ZodRegistry<{ id: string }>): JsonMap {
   const { schemas } = z.toJSONSchema(registry, {
-    ...{ io: 'input', target: 'draft-2020-12', unrepresentable: 'throw' },
+    io: 'input',
+    target: 'draft-2020-12',
+    unrepresentable: 'throw',
     uri: (id) => `#/components/schemas/${id}`,
   });
   const entries = Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema] as const);
@@ -148,12 +168,10 @@ function toComponents(registry: z.core.$ZodRegistry<{ id: string }>): JsonMap {
 
 const TASK_ID = { name: 'taskId', in: 'path', required: true, schema: { type: 'string' } };
 const LAST_EVENT_ID = {
-  ...{
-    name: 'last-event-id',
-    in: 'header',
-    required: false,
-    schema: { type: 'string', pattern: '^[1-9][0-9]*-[0-9]+$' },
-  },
+  name: 'last-event-id',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', pattern: '^[1-9][0-9]*-[0-9]+$' },
   description: 'The `id` of the last event that was seen: the stream goes on behind it and misses nothing.',
 };
 const STREAM = {
@@ -168,7 +186,9 @@ const SPECIAL: readonly (readonly [path: string, method: string, operation: Json
     '/v1/tasks',
     'post',
     {
-      ...{ operationId: 'submitTask', tags: ['tasks'], summary: 'Submit a task and learn that it is accepted' },
+      operationId: 'submitTask',
+      tags: ['tasks'],
+      summary: 'Submit a task and learn that it is accepted',
       parameters: [{ ...IDEMPOTENCY_KEY, description: 'As `key` in the body: the same key is the same task.' }],
       requestBody: { required: true, content: json('SubmitBody') },
       responses: {
@@ -186,11 +206,9 @@ const SPECIAL: readonly (readonly [path: string, method: string, operation: Json
     '/v1/tasks/{taskId}/events',
     'get',
     {
-      ...{
-        operationId: 'followTask',
-        tags: ['tasks'],
-        summary: 'Its committed events once and in order, then live, to its end',
-      },
+      operationId: 'followTask',
+      tags: ['tasks'],
+      summary: 'Its committed events once and in order, then live, to its end',
       parameters: [TASK_ID, LAST_EVENT_ID],
       responses: { 200: STREAM, 204: { description: 'It is over and nothing is left to see.' }, ...REFUSED },
     },
@@ -199,7 +217,9 @@ const SPECIAL: readonly (readonly [path: string, method: string, operation: Json
     '/v1/events',
     'get',
     {
-      ...{ operationId: 'followTasks', tags: ['tasks'], summary: 'The committed events of all tasks, without an end' },
+      operationId: 'followTasks',
+      tags: ['tasks'],
+      summary: 'The committed events of all tasks, without an end',
       parameters: [LAST_EVENT_ID],
       responses: { 200: STREAM, ...REFUSED },
     },

@@ -131,7 +131,12 @@ type Line = readonly [
 
 function routes(tag: HttpTag, lines: readonly Line[]): HttpRoute[] {
   return lines.map(([method, path, id, endpoint, summary, cursor]) => ({
-    ...{ method, path, id, tag, endpoint, summary },
+    method,
+    path,
+    id,
+    tag,
+    endpoint,
+    summary,
     ...(cursor === undefined ? {} : { cursor }),
   }));
 }

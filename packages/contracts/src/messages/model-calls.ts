@@ -20,20 +20,30 @@ export const ModelCallAsk = defineMessage({
   data: z.discriminatedUnion('ask', [
     z.strictObject({
       ask: z.literal('reserve'),
-      ...{ worker: WorkerId, role: RoleName, callId: ModelCallId, attempt: AttemptRef, model: ModelName },
+      worker: WorkerId,
+      role: RoleName,
+      callId: ModelCallId,
+      attempt: AttemptRef,
+      model: ModelName,
       /** The most it can use: prompt and longest answer. */
       tokens: Tokens,
       cost: Cost.optional(),
     }),
     z.strictObject({
       ask: z.literal('renew'),
-      ...{ worker: WorkerId, role: RoleName },
+      worker: WorkerId,
+      role: RoleName,
       callIds: z.array(ModelCallId).min(1).max(1_000),
     }),
     z.strictObject({
       ask: z.literal('settle'),
-      ...{ worker: WorkerId, role: RoleName, callId: ModelCallId, attempt: AttemptRef },
-      ...{ promptTokens: Tokens, completionTokens: Tokens, cost: Cost.optional() },
+      worker: WorkerId,
+      role: RoleName,
+      callId: ModelCallId,
+      attempt: AttemptRef,
+      promptTokens: Tokens,
+      completionTokens: Tokens,
+      cost: Cost.optional(),
     }),
   ]),
 });

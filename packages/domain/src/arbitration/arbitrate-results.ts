@@ -45,7 +45,11 @@ export function arbitrateResults(results: readonly ExecutorResult[], now: number
     reason: string,
     lead: number | null = null,
   ) => ({
-    ...{ ruling, winner, lead, reason, ranking },
+    ruling,
+    winner,
+    lead,
+    reason,
+    ranking,
   });
   const [best] = standing;
   if (best === undefined) return ruled('vetoed', null, results.length === 0 ? 'no result' : 'the validator vetoed all');

@@ -139,7 +139,8 @@ function advance(draft: Draft, write: FactWrite<FactBody>, wave: number): Draft 
   const ended = new Set(write.closed);
   return {
     state: {
-      ...{ tenantId, knowledgeId },
+      tenantId,
+      knowledgeId,
       nextVersion: nextVersion + write.asserted.length,
       believed: [...believed.filter(({ version }) => !ended.has(version)), ...write.asserted],
       weights: new Map([...weights, ...weightsOfRemainders(write, weights)]),

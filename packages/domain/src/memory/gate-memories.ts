@@ -76,8 +76,14 @@ function isWholeQuote(text: string, quote: string): boolean {
 
 function toCandidate(sessionId: string, { kind, item, quote }: PickedMemory): Candidate {
   return {
-    ...{ statement: quote.trim().slice(0, 20_000) || '-', assertion: null, knowledgeType: MEMORY_TYPES[kind] },
-    ...{ sourceType: 'model_inference', sourceRef: `session:${sessionId}#${item}` },
-    ...{ confidence: CONFIDENCE, importance: 0.5, derivedFrom: [], tags: ['memory', kind] },
+    statement: quote.trim().slice(0, 20_000) || '-',
+    assertion: null,
+    knowledgeType: MEMORY_TYPES[kind],
+    sourceType: 'model_inference',
+    sourceRef: `session:${sessionId}#${item}`,
+    confidence: CONFIDENCE,
+    importance: 0.5,
+    derivedFrom: [],
+    tags: ['memory', kind],
   };
 }

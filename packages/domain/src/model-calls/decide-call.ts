@@ -69,11 +69,17 @@ function toChecks({ limit, ...use }: LimitUse, need: CallNeed): Check[] {
       retryInMs: SLOT_RETRY_MS,
     },
     {
-      ...{ what: 'tokens per minute', allowed: limit.tokensPerMinute, used: use.minuteTokens, needs: need.tokens },
+      what: 'tokens per minute',
+      allowed: limit.tokensPerMinute,
+      used: use.minuteTokens,
+      needs: need.tokens,
       retryInMs: use.minuteEasesInMs,
     },
     {
-      ...{ what: 'tokens per day', allowed: limit.tokensPerDay, used: use.dayTokens, needs: need.tokens },
+      what: 'tokens per day',
+      allowed: limit.tokensPerDay,
+      used: use.dayTokens,
+      needs: need.tokens,
       retryInMs: use.dayEndsInMs,
     },
     {

@@ -75,7 +75,9 @@ function readTimes(question: string, { validAt }: QuestionContext) {
   const text = toBare(withoutPeriods(question, periods));
   const unlisted = toBare(withoutPeriods(question, listed));
   return {
-    ...{ language: languageOf(question), periods, text },
+    language: languageOf(question),
+    periods,
+    text,
     unlisted: listed.length === periods.length ? text : unlisted.replace(/,?\s?\brespectively\b|分别/i, ''),
   };
 }
@@ -93,11 +95,20 @@ function toPlan(
   const times = distinct(periods.map(({ period }) => period));
   const [first = null, second = null] = times;
   const goal = (id: string, question: string, more: Partial<SubGoal> = {}): SubGoal => ({
-    ...{ id, question, kind: 'lookup', period: first, timeline: false, needs: [], channels: ['words'], accessLevel },
+    id,
+    question,
+    kind: 'lookup',
+    period: first,
+    timeline: false,
+    needs: [],
+    channels: ['words'],
+    accessLevel,
     ...more,
   });
   const plan = (kind: QuestionPlan['kind'], confidence: number, goals: readonly SubGoal[]): QuestionPlan => ({
-    ...{ language, kind, confidence },
+    language,
+    kind,
+    confidence,
     subGoals: orderSubGoals(goals.map((each) => ({ ...each, kind }))),
   });
   /** One sub-goal for each time. */

@@ -51,7 +51,9 @@ export function findHedges(text: string): Hedge[] {
 
 function spansOf(text: string, pattern: RegExp, kind: Hedge['kind']): Hedge[] {
   return [...text.matchAll(pattern)].map((match) => ({
-    ...{ start: match.index, end: match.index + match[0].length, kind },
+    start: match.index,
+    end: match.index + match[0].length,
+    kind,
   }));
 }
 

@@ -138,12 +138,18 @@ export function giveUpStep(
   // The new letter records the outcome of a replay and continues its history.
   closeLetter(decision, step);
   decision.emit({
-    ...{ kind: 'step_failed', stepId: step.stepId, on, spends: true },
+    kind: 'step_failed',
+    stepId: step.stepId,
+    on,
+    spends: true,
     error: RESERVED_CODES.has(error.code) ? { ...error, code: 'EXECUTOR_FAILED' } : error,
     ...(last === error ? {} : { last }),
   });
   decision.emit({
-    ...{ kind: 'letter_written', stepId: step.stepId, error, replayOf: step.replayOf },
+    kind: 'letter_written',
+    stepId: step.stepId,
+    error,
+    replayOf: step.replayOf,
     ...(raw === undefined ? {} : { raw }),
   });
   settle(decision, on);

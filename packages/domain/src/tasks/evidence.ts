@@ -28,6 +28,8 @@ export function planEvidence(
   const room = Math.max(0, Math.min(evidence.maxSteps - steps.length - alsoAdded, MAX_NUMBER - next));
   return [...asked.values()].slice(0, room).map((reason, i) => ({
     ...newStep(`${template.key}#${next + i}`, template.key, template.role, template.executor, []),
-    ...{ purpose: 'evidence', round, feedback: [reason] },
+    purpose: 'evidence',
+    round,
+    feedback: [reason],
   }));
 }

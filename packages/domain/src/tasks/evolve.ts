@@ -45,7 +45,10 @@ export function evolve(state: Aggregate, event: LedgerEvent, now: number): Aggre
       return withTask(
         state,
         {
-          ...{ state: 'pending', error: null, deadline: event.deadline, roundBase: state.task.round - 1 },
+          state: 'pending',
+          error: null,
+          deadline: event.deadline,
+          roundBase: state.task.round - 1,
           failing: event.failing,
           gate: state.task.gate?.decision === 'rejected' ? null : state.task.gate,
         },

@@ -22,15 +22,16 @@ export function openGate(decision: Decision): void {
   decision.emit({
     kind: 'gate_opened',
     gate: {
-      ...{
-        stepId: step.stepId,
-        sha256: hashResult(result),
-        result,
-        openedAt: now,
-        expiresAt: now + expiresMs,
-        onExpiry,
-      },
-      ...{ decision: null, by: null, decidedAt: null, edited: null },
+      stepId: step.stepId,
+      sha256: hashResult(result),
+      result,
+      openedAt: now,
+      expiresAt: now + expiresMs,
+      onExpiry,
+      decision: null,
+      by: null,
+      decidedAt: null,
+      edited: null,
     },
   });
 }

@@ -42,7 +42,8 @@ export function planGrowth(
         from.stepId,
         ...after,
       ]),
-      ...{ purpose: 'evidence', round: findLatest({ steps }, template.key)?.round ?? 1 },
+      purpose: 'evidence',
+      round: findLatest({ steps }, template.key)?.round ?? 1,
     };
   });
 }

@@ -110,7 +110,10 @@ function skip(decision: Decision, step: Step, message: string): void {
 
 function endStep(decision: Decision, step: Step, on: string, error: Omit<ErrorBody, 'disposition'>): void {
   decision.emit({
-    ...{ kind: 'step_failed', stepId: step.stepId, on, spends: false },
+    kind: 'step_failed',
+    stepId: step.stepId,
+    on,
+    spends: false,
     error: { ...error, disposition: 'terminal' },
   });
 }

@@ -45,7 +45,9 @@ export function defineCheck<T>(definition: CheckDefinition<T>): DefinedCheck<T> 
       `check ${check}: "${question}" is no question: ask what could prove the result wrong`,
     );
   return {
-    ...{ check, question, evidenceRequired },
+    check,
+    question,
+    evidenceRequired,
     ask: (judged) => {
       const { reasons, detail } = definition.ask(judged);
       for (const reason of reasons) refuseVague(check, reason);

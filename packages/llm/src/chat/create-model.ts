@@ -40,14 +40,17 @@ export async function createModel(settings: ModelSettings, parts: ModelParts = {
   const { openAiModel } = await import('./openai-model.ts');
   return openAiModel({
     // Local servers (Ollama, vLLM) accept any key.
-    ...{ url, model, apiKey: settings.MODEL_API_KEY ?? 'none' },
+    url,
+    model,
+    apiKey: settings.MODEL_API_KEY ?? 'none',
     deadlines: {
       totalMs: settings.MODEL_TIMEOUT_MS,
       headersMs: settings.MODEL_HEADERS_TIMEOUT_MS,
       firstTokenMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
       idleMs: settings.MODEL_IDLE_TIMEOUT_MS,
     },
-    ...{ contextTokens: window, maxOutputTokens: longest },
+    contextTokens: window,
+    maxOutputTokens: longest,
     maxRetries: settings.LLM_MAX_RETRIES,
     prices: toPrices(settings),
     budget: parts.budget ?? unlimited,

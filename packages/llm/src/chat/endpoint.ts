@@ -59,7 +59,9 @@ export class Endpoint {
     const watch = new Watch(deadlines, ends);
     const { maxOutputTokens, messages, tools } = question;
     const body = {
-      ...{ model, messages, ...(tools === undefined ? {} : { tools }) },
+      model,
+      messages,
+      ...(tools === undefined ? {} : { tools }),
       ...toParameters(phrasing, question),
     } as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
     try {

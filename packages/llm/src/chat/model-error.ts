@@ -63,12 +63,10 @@ export function readFault(error: unknown): HttpFault {
   // From a body that was cut, the code may still be read.
   const found = typeof code === 'string' ? code : /"code"\s{0,3}:\s{0,3}"(\w{1,60})"/.exec(words)?.[1];
   return {
-    ...{
-      status: typeof status === 'number' ? status : toStatus([code, type]),
-      code: found,
-      words,
-      causes: codesOf(error),
-    },
+    status: typeof status === 'number' ? status : toStatus([code, type]),
+    code: found,
+    words,
+    causes: codesOf(error),
     headers: headers instanceof Headers ? headers : undefined,
   };
 }

@@ -29,7 +29,9 @@ export function openAiModel(options: OpenAiModelOptions): ModelProvider {
   const parts: ExchangeParts = { ...options, endpoint };
   const { maxOutputTokens, onToolRefused: onRefused } = options;
   return {
-    ...{ name: options.model, isOffline: false, promptTokens: promptRoom(options.contextTokens, maxOutputTokens) },
+    name: options.model,
+    isOffline: false,
+    promptTokens: promptRoom(options.contextTokens, maxOutputTokens),
     ask: (request, asked) =>
       exchange(parts, asked, (each) => askForValue(each, toQuestion(request, maxOutputTokens), request)),
     runTools: (request, asked) =>

@@ -99,7 +99,10 @@ export class AnswerCollector {
   /** What has arrived; for a request that was broken off, that is what it used. */
   soFar(): RawAnswer {
     return {
-      ...{ content: this.#content, refusal: this.#refusal, finish: this.#finish, reasoning: this.#reasoning },
+      content: this.#content,
+      refusal: this.#refusal,
+      finish: this.#finish,
+      reasoning: this.#reasoning,
       toolCalls: this.#calls.map((call, at) => ({ ...call, id: call.id || `call_${at}` })),
       usage: this.#usage,
     };

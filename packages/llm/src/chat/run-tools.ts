@@ -124,7 +124,8 @@ function toAssistantTurn(raw: RawAnswer, turns: readonly Turn[]): Message {
     role: 'assistant',
     content: raw.content === '' ? null : raw.content.toWellFormed(),
     tool_calls: turns.map(({ call, broken }) => ({
-      ...{ id: call.id, type: 'function' as const },
+      id: call.id,
+      type: 'function' as const,
       function: {
         // Servers refuse invented names (`functions.read`), even those that sent them.
         name: call.name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed',

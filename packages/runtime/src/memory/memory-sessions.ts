@@ -24,7 +24,9 @@ export function memorySessions(): SessionStore {
       return {
         sessionId,
         items: items.filter(({ key }) => !key.startsWith(own)).map(({ key: _, ...item }) => item),
-        ...{ forgotten, extractedThrough, expiresAt: null },
+        forgotten,
+        extractedThrough,
+        expiresAt: null,
       };
     },
     write: async ({ sessionId, fence, reset, items, extracted }) => {

@@ -56,7 +56,9 @@ export async function remember(step: Step, session: StepSession, options: Rememb
   const refused: Remembered['refused'][number][] = [];
   for (const batch of toBatches(fresh.items.filter(({ from }) => from === 'user'))) {
     const { value } = await step.model.ask({
-      ...{ purpose: 'pick-memories', instructions: INSTRUCTIONS, output: Picked },
+      purpose: 'pick-memories',
+      instructions: INSTRUCTIONS,
+      output: Picked,
       data: batch.map(({ n, text }) => ({ id: `item-${n}`, text, source: 'user' })),
       offline: () => ({ memories: pickMemories(batch).slice(0, MAX_PICKED) }),
     });

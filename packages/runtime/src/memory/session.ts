@@ -99,7 +99,8 @@ export function openStepSessions(
       return Object.freeze([...items, ...said].map((entry) => Object.freeze({ ...entry })));
     };
     return Object.freeze({
-      ...{ id: sessionId, list },
+      id: sessionId,
+      list,
       get: async (n: number) => (await list()).find((entry) => entry.n === n),
       append: (...items: readonly NewSessionItem[]) => {
         step.requireOpen();
@@ -140,7 +141,9 @@ export function openStepSessions(
 export function toContextParts(entries: readonly SessionEntry[], priority = 0): ContextPart[] {
   return entries.map(({ n, from, text }, index) => ({
     id: n === null ? `said-${index + 1}` : `item-${n}`,
-    ...{ text, source: from, priority: priority - (entries.length - 1 - index) },
+    text,
+    source: from,
+    priority: priority - (entries.length - 1 - index),
   }));
 }
 

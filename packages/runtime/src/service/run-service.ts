@@ -75,7 +75,10 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
     waitsFor = problem;
   };
   const health = await startHealthServer({
-    ...{ host: HEALTH_HOST, port: HEALTH_PORT, metrics, logger },
+    host: HEALTH_HOST,
+    port: HEALTH_PORT,
+    metrics,
+    logger,
     checks: () => (stopping ? { shutdown: () => 'shutting down' } : (service?.checks ?? starting)),
     stateSchema: () => service?.stateSchema,
   }).catch((error: unknown) => fail('health server not started', error));

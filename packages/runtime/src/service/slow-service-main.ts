@@ -12,7 +12,9 @@ import { runService } from './run-service.ts';
  */
 const role = 'analyzer';
 const slow = defineExecutor({
-  ...{ role, name: 'test/step', output: z.strictObject({ ms: z.number() }) },
+  role,
+  name: 'test/step',
+  output: z.strictObject({ ms: z.number() }),
   input: z.strictObject({ ms: z.number(), forget: z.boolean().optional() }),
   run: async ({ input, signal }) => {
     if (input.forget === true) void Promise.reject(new Error('nobody awaits this'));
@@ -31,7 +33,8 @@ await runService({
     const slots = config.SLOTS;
     const worker = startWorker({ bus, role, executors: [slow], slots, graceMs: config.GRACE_MS, logger, metrics });
     return {
-      ...{ checks: worker.checks(), ended: bus.closed },
+      checks: worker.checks(),
+      ended: bus.closed,
       stop: async () => {
         await worker.drain();
         await bus.close();

@@ -44,9 +44,14 @@ function toRequest(service: string, spans: readonly FinishedSpan[]) {
 
 function toSpan({ name, kind, context, parentSpanId, startMs, endMs, attributes, errorCode }: FinishedSpan) {
   return {
-    ...{ traceId: context.traceId, spanId: context.spanId, flags: 1, name, kind: KINDS[kind] },
+    traceId: context.traceId,
+    spanId: context.spanId,
+    flags: 1,
+    name,
+    kind: KINDS[kind],
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    ...{ startTimeUnixNano: toNano(startMs), endTimeUnixNano: toNano(endMs) },
+    startTimeUnixNano: toNano(startMs),
+    endTimeUnixNano: toNano(endMs),
     attributes: toAttributes(errorCode === undefined ? attributes : { ...attributes, 'error.type': errorCode }),
     status: errorCode === undefined ? {} : { code: STATUS_ERROR },
   };

@@ -68,7 +68,12 @@ export function createTracer({ record, close, ratio }: TracerOptions): Tracer {
       if (ended || !context.sampled) return;
       ended = true;
       record({
-        ...{ name, kind, context, startMs, parentSpanId: parent?.spanId, errorCode: outcome.errorCode },
+        name,
+        kind,
+        context,
+        startMs,
+        parentSpanId: parent?.spanId,
+        errorCode: outcome.errorCode,
         endMs: Math.max(startMs, nowMs()),
         attributes: { ...attributes, ...outcome.attributes },
       });

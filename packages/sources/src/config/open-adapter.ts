@@ -44,7 +44,8 @@ export function openAdapter(settings: SourceSettings, parts: AdapterParts): Sour
     case 'confluence':
       return confluenceAdapter({
         ...toFetch(settings, parts),
-        ...{ url: settings.url, maxPages: settings.maxPages },
+        url: settings.url,
+        maxPages: settings.maxPages,
         scope: { spaces: settings.spaces, labels: settings.labels },
         credentials: toCredentials(parts.env, settings.name, settings.auth),
       });
@@ -72,7 +73,12 @@ function openSql(settings: SettingsOf<'sql'>, { env }: AdapterParts): SourceAdap
   if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol))
     throw new AppError('CONFIGURATION', `source "${name}": ${urlFrom} must be a postgres:// URL`);
   return sqlAdapter({
-    ...{ source: name, url, query, timeoutMs, maxBytes, poolSize },
+    source: name,
+    url,
+    query,
+    timeoutMs,
+    maxBytes,
+    poolSize,
     params: toParams(params),
     mapping: evidence,
   });
@@ -90,7 +96,13 @@ function openQdrant(settings: SettingsOf<'qdrant'>, parts: AdapterParts): Source
     );
   return qdrantAdapter({
     ...toFetch(settings, parts),
-    ...{ url, collection, vector, tenantField, filters, minScore, embedder },
+    url,
+    collection,
+    vector,
+    tenantField,
+    filters,
+    minScore,
+    embedder,
     params: toParams(params),
     mapping: { ...evidence, locator: evidence.locator ?? parseTemplate('{collection}/{point_id}') },
     credentials: toCredentials(env, name, settings.auth),

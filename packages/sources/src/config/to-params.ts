@@ -5,7 +5,10 @@ export type ParamSettings = SettingsOf<'sql'>['params'][number];
 
 export function toParams(params: readonly ParamSettings[]): DeclaredParam[] {
   return params.map(({ name, type, required, description, maxLength, oneOf, default: given }) => ({
-    ...{ name, type, required, description },
+    name,
+    type,
+    required,
+    description,
     ...(maxLength === undefined ? {} : { maxLength }),
     ...(oneOf === undefined ? {} : { oneOf }),
     ...(given === undefined ? {} : { default: toValue(type, given) }),

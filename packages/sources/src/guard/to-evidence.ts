@@ -51,9 +51,13 @@ export function toEvidence(hits: readonly Hit[], options: CleaningOptions): Clea
     return [];
   });
   const raw = items.map(({ id, hit, content }) => ({
-    ...{ id, content, knowledgeType: hit.knowledgeType ?? options.knowledgeType },
-    ...{ series: hit.series ?? null, version: hit.version ?? 1 },
-    ...{ validFrom: hit.validFrom ?? null, validUntil: hit.validUntil ?? null },
+    id,
+    content,
+    knowledgeType: hit.knowledgeType ?? options.knowledgeType,
+    series: hit.series ?? null,
+    version: hit.version ?? 1,
+    validFrom: hit.validFrom ?? null,
+    validUntil: hit.validUntil ?? null,
   }));
   const clean = sanitizeEvidence(raw, { level: 'full', validAt, now });
   for (const { why } of clean.dropped) drop(why);

@@ -41,7 +41,9 @@ export function httpJsonAdapter(options: HttpJsonOptions): SourceAdapter {
       );
     const body = options.body === undefined ? {} : { body: JSON.stringify(fillBody(options.body, params)) };
     const answer = await guarded.fetch(url, {
-      ...{ method, credentials, signal },
+      method,
+      credentials,
+      signal,
       headers: {
         accept: 'application/json',
         ...('body' in body ? { 'content-type': 'application/json' } : {}),

@@ -35,8 +35,12 @@ export function knowledgeAdapter(port: KnowledgePort): SourceAdapter {
     ],
     find: async ({ query, prefix }, context) => {
       const found = await port.search({
-        ...{ query: String(query), prefix: prefix === undefined ? undefined : String(prefix) },
-        ...{ tenantId: context.tenantId, pin: context.pin, limit: context.limit, signal: context.signal },
+        query: String(query),
+        prefix: prefix === undefined ? undefined : String(prefix),
+        tenantId: context.tenantId,
+        pin: context.pin,
+        limit: context.limit,
+        signal: context.signal,
         accessLevels: levelsFor(context),
       });
       return found.map(({ fact, score }) => toHit(fact, score));
@@ -54,7 +58,11 @@ function levelsFor({ clearance }: FindContext): AccessLevel[] {
 function toHit(fact: FactView, score: number): Hit {
   const { knowledgeId, version, statement, validFrom, validUntil, knowledgeType, accessLevel, sensitivity } = fact;
   return {
-    ...{ content: statement, score, version, knowledgeType, verbatim: true },
+    content: statement,
+    score,
+    version,
+    knowledgeType,
+    verbatim: true,
     locator: `${knowledgeId}@${version}`,
     title: knowledgeId,
     series: knowledgeId,

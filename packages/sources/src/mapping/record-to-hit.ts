@@ -48,7 +48,9 @@ export function toHit(source: string, mapping: RecordMapping, record: unknown, g
     throw bad('accessLevel', `none of ${AccessLevel.options.join(', ')}`);
   const [validFrom, validUntil, title] = [time('validFrom'), time('validUntil'), read('title')];
   return {
-    ...{ content, locator, score: score === undefined ? givenScore : Number(score) },
+    content,
+    locator,
+    score: score === undefined ? givenScore : Number(score),
     series: read('series') ?? locator,
     ...(version === undefined ? {} : { version: Number(version) }),
     ...(title === undefined ? {} : { title }),

@@ -28,7 +28,9 @@ export async function listWorkflows(adminUrl: string): Promise<WorkflowSummary[]
        FROM ledger.workflows w ORDER BY workflow`,
     );
     return rows.map((row) => ({
-      ...{ workflow: row.workflow, role: row.role, steps: row.steps },
+      workflow: row.workflow,
+      role: row.role,
+      steps: row.steps,
       registeredAt: row.registered_at.toISOString(),
       unfinishedTasks: row.unfinished,
       schedules: row.schedules,

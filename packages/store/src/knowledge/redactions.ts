@@ -43,8 +43,13 @@ export async function findRedactable(
     [tenantId, knowledgeId, version],
   );
   return rows.map((row) => ({
-    ...{ factSeq: row.fact_seq, version: row.version, statement: row.statement, signature: row.signature },
-    ...{ contentHash: row.content_hash, sourceMessageId: row.source_message_id, redacted: row.redacted },
+    factSeq: row.fact_seq,
+    version: row.version,
+    statement: row.statement,
+    signature: row.signature,
+    contentHash: row.content_hash,
+    sourceMessageId: row.source_message_id,
+    redacted: row.redacted,
     value: toAssertion(row)?.value ?? null,
   }));
 }

@@ -49,8 +49,15 @@ export async function insertAnswers(tx: Tx, answers: readonly NewAnswer[], revis
   if (answers.length === 0) return;
   const edges = answers.flatMap(({ tenantId, taskId, at, facts }) =>
     facts.map(({ knowledgeId, version }, index) => ({
-      ...{ tenantId, taskId, at, knowledgeId, version },
-      ...{ stepId: '', attempt: 0, rank: index + 1, purpose: 'cited' },
+      tenantId,
+      taskId,
+      at,
+      knowledgeId,
+      version,
+      stepId: '',
+      attempt: 0,
+      rank: index + 1,
+      purpose: 'cited',
     })),
   );
   await tx.query(

@@ -63,7 +63,8 @@ export async function findImpact(
     })),
     tasks: [...new Set(told.flatMap(({ task_id }) => task_id ?? []))],
     more: [rows, answers, readers].some((list) => list.length > MOST),
-    ...{ answers: answers.slice(0, MOST), readers: readers.slice(0, MOST) },
+    answers: answers.slice(0, MOST),
+    readers: readers.slice(0, MOST),
   };
 }
 

@@ -9,7 +9,12 @@ export function toGateView(gate: GateState | null): { readonly gate?: GateView }
   const at = (ms: number) => new Date(ms).toISOString();
   return {
     gate: {
-      ...{ stepId, sha256, onExpiry, decision, by, result },
+      stepId,
+      sha256,
+      onExpiry,
+      decision,
+      by,
+      result,
       openedAt: at(gate.openedAt),
       expiresAt: at(gate.expiresAt),
       decidedAt: gate.decidedAt === null ? null : at(gate.decidedAt),

@@ -46,18 +46,23 @@ function toPair(row: PairRow): KnowledgePair {
   const clean = row.clean === null ? null : maskSensitive(row.clean, DEFAULT_SENSITIVE);
   return KnowledgePair.parse({
     seq: row.seq,
-    ...{ candidateId: row.candidate_id, taskId: row.task_id, stepId: row.step_id },
-    ...{ saidAt: row.said_at.toISOString(), settledAt: row.settled_at.toISOString(), revision: row.revision },
-    ...{ decision: row.outcome, reason: row.reason === null ? null : maskSensitive(row.reason, DEFAULT_SENSITIVE) },
+    candidateId: row.candidate_id,
+    taskId: row.task_id,
+    stepId: row.step_id,
+    saidAt: row.said_at.toISOString(),
+    settledAt: row.settled_at.toISOString(),
+    revision: row.revision,
+    decision: row.outcome,
+    reason: row.reason === null ? null : maskSensitive(row.reason, DEFAULT_SENSITIVE),
     fact: row.knowledge_id === null || row.version === null ? null : `${row.knowledge_id}@${row.version}`,
-    ...{
-      sourceType: body.sourceType,
-      sourceRef: body.sourceRef,
-      knowledgeType: body.knowledgeType,
-      confidence: body.confidence,
-    },
-    ...{ raw, rawSha256: sha256(raw) },
-    ...{ clean, cleanSha256: clean === null ? null : sha256(clean) },
+    sourceType: body.sourceType,
+    sourceRef: body.sourceRef,
+    knowledgeType: body.knowledgeType,
+    confidence: body.confidence,
+    raw,
+    rawSha256: sha256(raw),
+    clean,
+    cleanSha256: clean === null ? null : sha256(clean),
   });
 }
 

@@ -44,11 +44,14 @@ function toView(row: ReviewRow): ReviewView {
   const counted = said.filter(({ counts }) => counts).map(({ by, verdict }) => ({ person: by, verdict }));
   return ReviewView.parse({
     reviewId: row.review_id,
-    ...{ fact: row.fact, statement: row.statement, weight: row.weight },
+    fact: row.fact,
+    statement: row.statement,
+    weight: row.weight,
     ...countVotes(counted),
     said: said.map(({ counts: _, ...each }) => each),
     openedAt: row.opened_at.toISOString(),
     state: row.closed_at !== null ? 'closed' : row.believed ? 'open' : 'superseded',
-    ...{ closedBy: row.closed_by, outcome: row.outcome },
+    closedBy: row.closed_by,
+    outcome: row.outcome,
   });
 }

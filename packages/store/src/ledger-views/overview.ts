@@ -61,7 +61,8 @@ export async function readOverview({ pool }: Pick<Database, 'pool'>): Promise<Ov
   ]);
   const [total] = totals.rows;
   return {
-    ...{ roles: roles.rows, tenants: tenants.rows },
+    roles: roles.rows,
+    tenants: tenants.rows,
     ...(total ?? { openLetters: 0, unaccounted: 0, outbox: 0, position: 0 }),
   };
 }

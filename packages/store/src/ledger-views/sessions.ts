@@ -19,8 +19,11 @@ export async function listSessions(
     [query.after ?? null, limit],
   );
   const sessions = rows.map((row) => ({
-    ...{ sessionId: row.session_id, items: row.items, bytes: row.bytes },
-    ...{ lastAt: row.last_at?.toISOString() ?? null, expiresAt: row.expires_at.toISOString() },
+    sessionId: row.session_id,
+    items: row.items,
+    bytes: row.bytes,
+    lastAt: row.last_at?.toISOString() ?? null,
+    expiresAt: row.expires_at.toISOString(),
   }));
   return { sessions, next: rows.length === limit ? (rows.at(-1)?.session_id ?? null) : null };
 }
@@ -42,7 +45,8 @@ export async function findSession(tx: Tx, sessionId: string): Promise<ValueOf<ty
   return {
     sessionId,
     items: items.rows.map((row) => ({ ...toSessionItem(row), shown: row.shown })),
-    ...{ forgotten: session.forgotten, extractedThrough: session.extracted_through },
+    forgotten: session.forgotten,
+    extractedThrough: session.extracted_through,
     expiresAt: session.expires_at.toISOString(),
   };
 }

@@ -74,7 +74,8 @@ function toDetail(row: DetailRow, output: unknown, outputBytes: number | null): 
     outputBytes,
     feedback: row.feedback,
     failures: row.failures.map(({ at, attempt, error }) => ({
-      ...{ at: new Date(at).toISOString(), attempt },
+      at: new Date(at).toISOString(),
+      attempt,
       error: toErrorBody(error) ?? { code: 'INTERNAL', disposition: 'terminal', message: '' },
     })),
     tokens: row.tokens,

@@ -121,8 +121,14 @@ function toReadings(ground: Ground, kind: ClauseKind, { span }: Sentence, readin
     const judgement = judge(rule, clause);
     const { problem, severity } = judgement;
     return {
-      ...{ clause: kind, ...quoted, policy: rule.policy, severity, problem, found: toReading(clause) },
-      ...{ expected: toExpected(rule), explanation: explain(rule, clause, judgement, ground.language) },
+      clause: kind,
+      ...quoted,
+      policy: rule.policy,
+      severity,
+      problem,
+      found: toReading(clause),
+      expected: toExpected(rule),
+      explanation: explain(rule, clause, judgement, ground.language),
       confidence: CONFIDENCE,
     };
   });

@@ -77,7 +77,11 @@ export function reviewContract({ text, facts, believeAll }: ReviewInput): Analys
   findings.sort((left, right) => WEIGHT[left.severity] - WEIGHT[right.severity]);
   const { unusable } = wordsOf(language);
   return {
-    ...{ language, clauses, findings, compliant, policies: [...cited.values()] },
+    language,
+    clauses,
+    findings,
+    compliant,
+    policies: [...cited.values()],
     suspicious: findSuspicious(text),
     unused: unused.map(({ policy, why }) => ({ policy, why: unusable(why) })),
   };

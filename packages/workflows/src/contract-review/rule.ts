@@ -20,7 +20,12 @@ export interface KindRules {
 }
 
 export const EMPTY_READING = {
-  ...{ value: null, unit: null, per: null, currency: null, choice: null, notes: [] },
+  value: null,
+  unit: null,
+  per: null,
+  currency: null,
+  choice: null,
+  notes: [],
 } as const satisfies Omit<ClauseReading, 'basis'>;
 
 /** What a case of a rule sees: the sentence, what matched, and what follows. */
@@ -83,7 +88,9 @@ export function durationsOf(sentence: string, width = 160): Duration[] {
   return findQuantities(plain)
     .filter(isDuration)
     .map(({ value, unit, conflict, span }) => ({
-      ...{ value, unit, conflict: conflict !== undefined },
+      value,
+      unit,
+      conflict: conflict !== undefined,
       before: plain.slice(Math.max(0, span.start - width), span.start),
       after: plain.slice(span.end, span.end + width),
     }));

@@ -148,9 +148,16 @@ export type ModelRefusal = (typeof MODEL_REFUSALS)[number];
 
 /** A passage that a model pointed at, where the rules found no clause of that kind: read and compared by the rules' own code. `problem` null: it complies. */
 export const ModelReading = z.strictObject({
-  ...{ clause: z.enum(CLAUSE_KINDS), quote: z.string().min(1).max(MAX_QUOTE), span: SpanRecord, policy: FactRef },
-  ...{ severity: Severity.nullable(), problem: Problem.nullable(), found: Reading, expected: Expected },
-  ...{ explanation: Statement, confidence: Confidence },
+  clause: z.enum(CLAUSE_KINDS),
+  quote: z.string().min(1).max(MAX_QUOTE),
+  span: SpanRecord,
+  policy: FactRef,
+  severity: Severity.nullable(),
+  problem: Problem.nullable(),
+  found: Reading,
+  expected: Expected,
+  explanation: Statement,
+  confidence: Confidence,
 });
 export type ModelReading = z.infer<typeof ModelReading>;
 

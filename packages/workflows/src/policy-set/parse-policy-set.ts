@@ -33,9 +33,17 @@ function toFactImport(fact: PolicyFact): FactImport {
   const { id, subject, predicate, unit, polarity, modality, knowledgeType, tags } = fact;
   const periods = 'periods' in fact ? fact.periods : [fact];
   return {
-    ...{ knowledgeId: id, subject, predicate, unit, polarity, modality, knowledgeType, tags },
+    knowledgeId: id,
+    subject,
+    predicate,
+    unit,
+    polarity,
+    modality,
+    knowledgeType,
+    tags,
     periods: periods.map(({ value, statement, validFrom, validUntil }) => ({
-      ...{ value, statement },
+      value,
+      statement,
       validFrom: toUtc(validFrom),
       validUntil: toUtc(validUntil),
     })),

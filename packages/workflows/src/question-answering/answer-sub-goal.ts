@@ -103,10 +103,15 @@ function isTelling(gap: Interval, { timeline, period }: SubGoalRecord): boolean 
 function toQuoted(found: FoundFact, subGoal: SubGoalRecord, question: string, need: QuestionNeed): QuotedAnswer {
   const { statement, fact, validFrom, validUntil } = found;
   return {
-    ...{ kind: 'quote', subGoal: subGoal.id, question, quote: statement, fact },
+    kind: 'quote',
+    subGoal: subGoal.id,
+    question,
+    quote: statement,
+    fact,
     ...readValue(found, need),
     verdict: need.yesOrNo ? verdictOf(question, found) : null,
-    ...{ validFrom, validUntil },
+    validFrom,
+    validUntil,
   };
 }
 

@@ -121,7 +121,8 @@ export function checkAnswer(input: CheckAnswerInput): Verdict {
           },
         ]
       : (parsed.error?.issues ?? []).slice(0, 20).map((issue) => ({
-          ...{ code: 'SCHEMA_INVALID', path: issue.path.join('.') },
+          code: 'SCHEMA_INVALID',
+          path: issue.path.join('.'),
           message: `${issue.path.join('.') || 'answer'}: ${issueWords(issue)}.`,
           remedy: 'Return the answer exactly as its schema says.',
         }));

@@ -18,7 +18,8 @@ export function checkDisputes({ answer, own, input }: JudgedAnswer): Asked {
   const shown = new Set(answer.disputes.map(sidesOf));
   const hidden = own.disputes.filter((dispute) => !shown.has(sidesOf(dispute)));
   const reasons: VerdictReason[] = hidden.map((dispute) => ({
-    ...{ code: 'DISPUTE_HIDDEN', path: 'disputes' },
+    code: 'DISPUTE_HIDDEN',
+    path: 'disputes',
     message: `On “${dispute.question}” ${sidesOf(dispute)} say different things, and the answer doesn't show it.`,
     remedy: 'Show all sides.',
   }));

@@ -24,7 +24,9 @@ export function compareAnswers(left: QuotedAnswer, right: QuotedAnswer): Compare
     unit: unit ?? '',
   });
   return {
-    ...{ kind: 'comparison', left: sideOf(left), right: sideOf(right) },
+    kind: 'comparison',
+    left: sideOf(left),
+    right: sideOf(right),
     relation: order > 0 ? 'greater' : order < 0 ? 'less' : 'equal',
     difference: formatDecimal(distance(a.value, b.value)),
     unit: a.unit,

@@ -21,11 +21,26 @@ export function factsOf(...sets: readonly string[]): readonly FoundFact[] {
       periods.map(({ value, statement, validFrom, validUntil }, index) => {
         const { subject, predicate, unit, polarity, modality, knowledgeType, tags } = fact;
         const view: FactView = {
-          ...{ tenantId: 'acme', knowledgeId, version: index + 1, statement, knowledgeType, layer: 'core', tags },
+          tenantId: 'acme',
+          knowledgeId,
+          version: index + 1,
+          statement,
+          knowledgeType,
+          layer: 'core',
+          tags,
           assertion: { subject, predicate, value, unit, polarity, modality },
-          ...{ sourceType, sourceRef, weight: weightOf(sourceType), confidence: 1, importance: 1 },
-          ...{ accessLevel: 'internal', sensitivity: 'none', contentHash: 'a'.repeat(64) },
-          ...{ validFrom, validUntil, revisionFrom: 1, revisionUntil: null },
+          sourceType,
+          sourceRef,
+          weight: weightOf(sourceType),
+          confidence: 1,
+          importance: 1,
+          accessLevel: 'internal',
+          sensitivity: 'none',
+          contentHash: 'a'.repeat(64),
+          validFrom,
+          validUntil,
+          revisionFrom: 1,
+          revisionUntil: null,
         };
         return toFoundFact(view, 0.5, [], 'internal');
       }),
@@ -36,9 +51,20 @@ export function factsOf(...sets: readonly string[]): readonly FoundFact[] {
 /** A statement that nobody gave a subject and a predicate. */
 export function plainFact(knowledgeId: string, statement: string): FoundFact {
   return {
-    ...{ fact: `${knowledgeId}@1`, statement, assertion: null, knowledgeType: 'other', layer: 'core', weight: 1 },
-    ...{ sourceType: 'human_confirmed', sourceRef: 'note', accessLevel: 'internal', validFrom: null, validUntil: null },
-    ...{ score: 0.5, suspicious: false, challengers: [] },
+    fact: `${knowledgeId}@1`,
+    statement,
+    assertion: null,
+    knowledgeType: 'other',
+    layer: 'core',
+    weight: 1,
+    sourceType: 'human_confirmed',
+    sourceRef: 'note',
+    accessLevel: 'internal',
+    validFrom: null,
+    validUntil: null,
+    score: 0.5,
+    suspicious: false,
+    challengers: [],
   };
 }
 

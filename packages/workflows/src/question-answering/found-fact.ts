@@ -22,8 +22,18 @@ export function toFoundFact(
   const { knowledgeId, version, statement, assertion, knowledgeType, layer, sourceType, sourceRef, weight } = fact;
   const valid = { from: fact.validFrom, until: fact.validUntil };
   return {
-    ...{ fact: `${knowledgeId}@${version}`, statement, assertion, knowledgeType, layer, sourceType, sourceRef, weight },
-    ...{ accessLevel: fact.accessLevel, validFrom: fact.validFrom, validUntil: fact.validUntil, score },
+    fact: `${knowledgeId}@${version}`,
+    statement,
+    assertion,
+    knowledgeType,
+    layer,
+    sourceType,
+    sourceRef,
+    weight,
+    accessLevel: fact.accessLevel,
+    validFrom: fact.validFrom,
+    validUntil: fact.validUntil,
+    score,
     suspicious: isInstructionLike(statement),
     challengers: claims
       .filter((claim) => isAbout(claim, { knowledgeId, valid }) && mayRead(clearance, claim.accessLevel))
@@ -60,9 +70,19 @@ export function toFoundPassages(evidence: Evidence, sourceType: FoundFact['sourc
     if (!ref.success || sentence.trim() === '') return [];
     return [
       {
-        ...{ fact: ref.data, statement: sentence.trim(), assertion: null, knowledgeType: 'other', layer: 'core' },
-        ...{ sourceType, sourceRef: `${source}: ${title ?? locator}`.slice(0, 500), weight: weightOf(sourceType) },
-        ...{ accessLevel, validFrom, validUntil, score, challengers: [] },
+        fact: ref.data,
+        statement: sentence.trim(),
+        assertion: null,
+        knowledgeType: 'other',
+        layer: 'core',
+        sourceType,
+        sourceRef: `${source}: ${title ?? locator}`.slice(0, 500),
+        weight: weightOf(sourceType),
+        accessLevel,
+        validFrom,
+        validUntil,
+        score,
+        challengers: [],
         suspicious: flags.includes('instruction_like') || isInstructionLike(sentence),
       },
     ];

@@ -18,7 +18,14 @@ export function generateAnswer(analysis: QuestionAnalysis, subject: AnswerSubjec
     for (const ref of each.kind === 'quote' ? [each.fact] : [each.left.fact, each.right.fact]) used.add(ref);
   for (const { sides } of disputes) for (const { fact } of sides) if (fact !== null) used.add(fact);
   const answer = {
-    ...{ question, language: plan.language, pin, statements, missing, disputes, unreachable, provider },
+    question,
+    language: plan.language,
+    pin,
+    statements,
+    missing,
+    disputes,
+    unreachable,
+    provider,
     outcome: outcomeOf(analysis, subGoals),
     evidence: facts.filter(({ fact }) => used.has(fact)).map(toCited),
     plan: { ...plan, subGoals },

@@ -59,11 +59,14 @@ export function needOf(question: string, period: Interval | null = null): Questi
   const sort = SORTS.find(([, pattern]) => pattern.test(question))?.[0] ?? null;
   return {
     words: wordsOfQuestion(question),
-    ...{ question, period },
-    ...{ sort, numberRequired: NUMBER_ASKED.test(question) },
+    question,
+    period,
+    sort,
+    numberRequired: NUMBER_ASKED.test(question),
     bound: MOST.test(question) ? 'most' : LEAST.test(question) ? 'least' : null,
     per: PERS.find(([, pattern]) => pattern.test(question))?.[0] ?? null,
-    ...{ yesOrNo: YES_NO.test(question.trim()), who: /^(?:by |to )?who(?:m|se)?\b|谁|何人/i.test(question.trim()) },
+    yesOrNo: YES_NO.test(question.trim()),
+    who: /^(?:by |to )?who(?:m|se)?\b|谁|何人/i.test(question.trim()),
     figures: figuresOf(question).filter(({ text }) => /[\d０-９]/.test(text)),
   };
 }

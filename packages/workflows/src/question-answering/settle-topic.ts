@@ -132,7 +132,12 @@ function sinceOf({ validFrom }: FoundFact): number {
 function toResult(found: FoundFact, value: string, sourceTime: number): ExecutorResult {
   const { fact, sourceType, layer, weight } = found;
   return {
-    ...{ id: fact, value, trust: sourceType, layer, weight, validatorScore: null },
+    id: fact,
+    value,
+    trust: sourceType,
+    layer,
+    weight,
+    validatorScore: null,
     sourceTime,
     evidence: [fact],
   };
@@ -151,12 +156,20 @@ function toOpenDispute(found: FoundFact, asked: Asked): Dispute {
   const { fact, statement, assertion, sourceType, sourceRef, challengers } = found;
   const { value = null, unit = null } = assertion ?? {};
   const incumbent: Side = {
-    ...{ fact, disputeId: null, statement, value, unit, sourceType, sourceRef, score: null },
+    fact,
+    disputeId: null,
+    statement,
+    value,
+    unit,
+    sourceType,
+    sourceRef,
+    score: null,
     evidence: [fact],
   };
   return {
     ...asked,
-    ...{ ruling: 'disputed', lead: null },
+    ruling: 'disputed',
+    lead: null,
     reason: 'the knowledge base keeps the incumbent until somebody decides',
     sides: [
       incumbent,

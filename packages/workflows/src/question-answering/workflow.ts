@@ -71,7 +71,9 @@ export const questionAnsweringWorkflow = defineWorkflow({
   },
   growth: { from: 'plan', step: 'retrieve', maxSteps: MAX_SUB_GOALS },
   validation: {
-    ...{ step: 'validate', rework: ['analyze', 'generate'], maxRounds: 3 },
+    step: 'validate',
+    rework: ['analyze', 'generate'],
+    maxRounds: 3,
     evidence: { step: 'retrieve', maxSteps: 40 },
   },
   result: 'steps.generate.output',

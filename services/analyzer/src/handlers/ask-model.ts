@@ -16,8 +16,10 @@ const Answer = z.strictObject({
   clauses: z
     .array(
       z.unknown().meta({
-        ...{ type: 'object', properties: { clause: text, quote: text, figure: maybe, choice: maybe } },
-        ...{ required: ['clause', 'quote', 'figure', 'choice'], additionalProperties: false },
+        type: 'object',
+        properties: { clause: text, quote: text, figure: maybe, choice: maybe },
+        required: ['clause', 'quote', 'figure', 'choice'],
+        additionalProperties: false,
       }),
     )
     .max(MAX_ITEMS),
@@ -30,7 +32,9 @@ export async function askModel(ctx: StepContext, { text, facts, analysis }: Revi
   const { question, add } = reviewWithModel(text, facts, analysis);
   if (question.passages.length === 0) return add({ model: model.name, items: [] });
   const ask = model.ask({
-    ...{ purpose: 'find-clauses', instructions: toInstructions(question), output: Answer },
+    purpose: 'find-clauses',
+    instructions: toInstructions(question),
+    output: Answer,
     data: question.passages.map(({ id, text }) => ({ id, text, source: 'the contract' })),
     offline: (): z.infer<typeof Answer> => ({ clauses: [] }),
   });

@@ -43,7 +43,9 @@ export function addEventsRoutes(app: FastifyInstance, options: EventsRoutesOptio
     }, options.recheckMs ?? RECHECK_MS);
     const lastEventId = request.headers['last-event-id'];
     const events = {
-      ...{ tenantId, taskId, lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined },
+      tenantId,
+      taskId,
+      lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
       signal: AbortSignal.any([gone.signal, options.drain]),
     };
     // The framework writes none of them once the answer is ours.

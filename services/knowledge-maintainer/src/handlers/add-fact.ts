@@ -58,13 +58,19 @@ function toCandidate(data: Request): Candidate {
   if (validFrom !== null && validUntil !== null && validFrom >= validUntil)
     throw invalid('validFrom', 'validFrom must be before validUntil: correct one of the two');
   const said: Candidate = {
-    ...{ statement, assertion, tags, validFrom, validUntil },
+    statement,
+    assertion,
+    tags,
+    validFrom,
+    validUntil,
     ...(knowledgeId === undefined ? {} : { knowledgeId }),
     knowledgeType: knowledgeType ?? (assertion === null ? 'other' : 'rule'),
     layer: 'core',
     sourceType: 'human_confirmed',
     sourceRef: sourceRef ?? 'person',
-    ...{ confidence: 1, importance: 1, derivedFrom: [] },
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
     ...(accessLevel === undefined ? {} : { accessLevel }),
   };
   const clean = cleanCandidate(said, DEFAULT_SENSITIVE);
@@ -129,9 +135,12 @@ function toEvent({ tenantId, requestId }: Call<Request>, made: Made, { at, last 
     { tenantId, at, causationId: requestId },
     {
       change: outcome === 'dropped' ? 'rejected' : outcome,
-      ...{ knowledgeId, version, revision: last },
+      knowledgeId,
+      version,
+      revision: last,
       contentHash: body?.contentHash ?? null,
-      ...{ taskId: null, reason: null },
+      taskId: null,
+      reason: null,
     },
   );
 }

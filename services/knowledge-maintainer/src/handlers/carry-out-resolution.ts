@@ -75,7 +75,10 @@ export function toDerivations(
   const said = asserted.filter(({ remainderOf }) => remainderOf === null);
   return parentsOf({ tenantId, body: candidate.data }).flatMap((parent) =>
     said.map(({ version }) => ({
-      ...{ tenantId, knowledgeId, version, revision },
+      tenantId,
+      knowledgeId,
+      version,
+      revision,
       upstreamId: parent.knowledgeId,
       upstreamVersion: parent.version,
     })),

@@ -34,7 +34,8 @@ function toFactEvent(
   const cause = { tenantId, at: written.at, causationId, traceparent: traces.get(taskKey(candidate)) };
   const data = {
     change: outcome,
-    ...{ knowledgeId, version },
+    knowledgeId,
+    version,
     revision: wave < 0 ? written.last : written.firstRevision + wave,
     contentHash: body?.contentHash ?? null,
     taskId: candidate.taskId,

@@ -52,7 +52,10 @@ export async function findContent(tx: Tx, { tenantId, data }: Call<RequestOf<typ
   const copies = await findCopies(tx, tenantId, phrases, eraser);
   const own = new Set(disputes.map(({ disputeId }) => disputeId));
   return {
-    ...{ versions, disputes, candidates, phrases },
+    versions,
+    disputes,
+    candidates,
+    phrases,
     copies: { ...copies, disputes: copies.disputes.filter(({ disputeId }) => !own.has(disputeId)) },
     /** What may not come back. What another fact says as well, or an agent was refused with, is not among it. */
     keptOut: [

@@ -74,7 +74,11 @@ function toDisputes(call: ImportCall, { knowledgeId, versions, reason }: ImportO
   const challengerSignature = sha256(canonicalJson(challenger));
   return versions.map((incumbentVersion) => ({
     tenantId: call.tenantId,
-    ...{ knowledgeId, incumbentVersion, challenger, challengerSignature, reason },
+    knowledgeId,
+    incumbentVersion,
+    challenger,
+    challengerSignature,
+    reason,
     candidateId: null,
     incumbentScore: null,
     challengerScore: null,

@@ -62,7 +62,9 @@ export async function storeCandidates(
   await saveCandidateChanges(tx, changes, now, revision);
   const audited = refused.map(({ messageId, ...candidate }) => ({
     ...pickName(candidate),
-    ...{ decision: 'rejected', reason: 'redacted', sourceMessageId: messageId },
+    decision: 'rejected',
+    reason: 'redacted',
+    sourceMessageId: messageId,
   }));
   await insertAudit(tx, audited, now, revision);
   return fresh;

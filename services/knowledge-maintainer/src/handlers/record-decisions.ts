@@ -82,7 +82,10 @@ function toSighting({ candidate, decision }: Decided) {
   return [
     {
       ...nameOf(candidate),
-      ...{ knowledgeId, version, sourceType, sourceRef },
+      knowledgeId,
+      version,
+      sourceType,
+      sourceRef,
       sourceMessageId: candidate.messageId,
       sourceTime: candidate.saidAt,
     },
@@ -95,7 +98,8 @@ function toDispute({ candidate, decision }: Decided) {
   return [
     {
       ...nameOf(candidate),
-      ...{ knowledgeId, reason },
+      knowledgeId,
+      reason,
       incumbentVersion: version,
       // As it would be written, should it win: it may have been derived from what only few may read.
       challenger: { ...candidate.body, accessLevel: body.accessLevel },
@@ -113,7 +117,8 @@ export function toDerivations({ candidate, decision }: Decided, written: Written
   if (knowledgeId === null || version === null || wave < 0) return [];
   return parentsOf(candidate).map((parent) => ({
     tenantId: candidate.tenantId,
-    ...{ knowledgeId, version },
+    knowledgeId,
+    version,
     upstreamId: parent.knowledgeId,
     upstreamVersion: parent.version,
     revision: written.firstRevision + wave,

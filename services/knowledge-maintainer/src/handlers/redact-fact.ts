@@ -85,8 +85,17 @@ async function erase(
   const contents = keptOut.flatMap((content) => toRedactedHashes(key, content));
   const { knowledgeId, reason, by } = data;
   const redactionId = await insertRedaction(tx, {
-    ...{ tenantId, knowledgeId, versions, tombstones, reason, by, requestId, phrases, contents },
-    ...{ revision: written.last, at: written.at },
+    tenantId,
+    knowledgeId,
+    versions,
+    tombstones,
+    reason,
+    by,
+    requestId,
+    phrases,
+    contents,
+    revision: written.last,
+    at: written.at,
   });
   const bodies = candidates.map(({ candidateId, body }) => ({ candidateId, body: toTombstone(body) }));
   await eraseCandidates(tx, tenantId, bodies, written.at, written.last);
@@ -142,6 +151,8 @@ function toReply(
   return {
     knowledgeId,
     versions: versions.map(({ version }) => `${knowledgeId}@${version}`),
-    ...{ candidates: candidates.length, disputes: disputes.length + copies.disputes.length, elsewhere },
+    candidates: candidates.length,
+    disputes: disputes.length + copies.disputes.length,
+    elsewhere,
   };
 }

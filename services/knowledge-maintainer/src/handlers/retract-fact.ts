@@ -36,7 +36,10 @@ export async function retractFact(
     const events = write.closed.map((version) =>
       toFactChanged(cause, {
         change: 'retracted',
-        ...{ knowledgeId, version, contentHash: null, taskId: null },
+        knowledgeId,
+        version,
+        contentHash: null,
+        taskId: null,
         revision: written.last,
         reason: null,
       }),

@@ -44,7 +44,10 @@ export async function retractSource(database: Database, call: Call<Request>): Pr
     const disputes = await findChallenges(tx, tenantId, source);
     const kept = found.filter((each) => !going.includes(each));
     const reply = {
-      ...{ closed: toRefs(going), kept: toRefs(kept), candidates: candidates.length, disputes: disputes.length },
+      closed: toRefs(going),
+      kept: toRefs(kept),
+      candidates: candidates.length,
+      disputes: disputes.length,
       facts: new Set(going.map(({ knowledgeId }) => knowledgeId)).size,
     };
     const nothing = going.length + candidates.length + disputes.length === 0;

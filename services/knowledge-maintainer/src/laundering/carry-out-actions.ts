@@ -94,13 +94,15 @@ function toArchived(tenantId: string, ending: Ending) {
 function toDispute(tenantId: string, { fact, challenger }: Question, found: BelievedVersion<FactBody> | undefined) {
   const { knowledgeId, version } = splitFactRef(fact);
   return {
-    ...{ tenantId, knowledgeId },
+    tenantId,
+    knowledgeId,
     incumbentVersion: version,
     candidateId: null,
     challenger: found === undefined ? null : toCandidate(knowledgeId, challenger, found),
     challengerSignature: found?.body.signature ?? '',
     reason: `laundering: ${challenger} says otherwise`,
-    ...{ incumbentScore: null, challengerScore: null },
+    incumbentScore: null,
+    challengerScore: null,
     sourceMessageId: `launder:${challenger}`,
   };
 }
@@ -108,8 +110,19 @@ function toDispute(tenantId: string, { fact, challenger }: Question, found: Beli
 function toCandidate(knowledgeId: string, ref: string, { body, valid }: BelievedVersion<FactBody>): Candidate {
   const { statement, assertion, knowledgeType, layer, sourceType, sourceRef, confidence, importance } = body;
   return {
-    ...{ statement, assertion, knowledgeId, knowledgeType, layer, sourceType, sourceRef, confidence, importance },
-    ...{ accessLevel: body.accessLevel, sensitivity: body.sensitivity, tags: [...body.tags], derivedFrom: [ref] },
+    statement,
+    assertion,
+    knowledgeId,
+    knowledgeType,
+    layer,
+    sourceType,
+    sourceRef,
+    confidence,
+    importance,
+    accessLevel: body.accessLevel,
+    sensitivity: body.sensitivity,
+    tags: [...body.tags],
+    derivedFrom: [ref],
     validFrom: toBound(valid.from),
     validUntil: toBound(valid.until),
   };
@@ -122,7 +135,12 @@ async function tell(tx: Tx, tenantId: string, done: readonly LaunderAction[], wr
   await insertAudit(
     tx,
     told.map(({ knowledgeId, version, change, reason }) => ({
-      ...{ tenantId, knowledgeId, version, decision: change, reason, sourceMessageId },
+      tenantId,
+      knowledgeId,
+      version,
+      decision: change,
+      reason,
+      sourceMessageId,
     })),
     written.at,
     written.last,

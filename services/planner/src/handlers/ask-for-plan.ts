@@ -83,8 +83,14 @@ function toPlan(
 ): QuestionPlan {
   const figures = figuresOf(question);
   const goals = value.subGoals.map((goal, index) => ({
-    ...{ id: `g${index + 1}`, question: goal.question, kind: value.kind, period: goal.period, timeline: goal.timeline },
-    ...{ needs: [], channels: ['words'] as const, accessLevel: context.accessLevel },
+    id: `g${index + 1}`,
+    question: goal.question,
+    kind: value.kind,
+    period: goal.period,
+    timeline: goal.timeline,
+    needs: [],
+    channels: ['words'] as const,
+    accessLevel: context.accessLevel,
   }));
   for (const { id, question: text, period } of goals) {
     const made = figuresOf(text).find((figure) => !figures.some((asked) => isSameFigure(figure, asked)));

@@ -61,7 +61,9 @@ function keepUsable(facts: readonly FactView[], level: SanitizeLevel, pin: Pin) 
     content: fact.statement,
     knowledgeType: fact.knowledgeType,
     series: fact.knowledgeId,
-    ...{ version: fact.version, validFrom: fact.validFrom, validUntil: fact.validUntil },
+    version: fact.version,
+    validFrom: fact.validFrom,
+    validUntil: fact.validUntil,
     believed: fact.revisionFrom <= pin.revision && (fact.revisionUntil ?? Number.POSITIVE_INFINITY) > pin.revision,
   }));
   const { kept, dropped } = sanitizeEvidence(items, { level, validAt: pin.validAt, now: () => performance.now() });

@@ -113,7 +113,9 @@ function keepUsable(found: readonly FactView[], { validAt }: Pin, period: Interv
   // Of what was redacted nothing is left to quote.
   const facts = found.filter(({ redacted }) => redacted === undefined);
   const items = facts.map((fact) => ({
-    ...{ id: `${fact.knowledgeId}@${fact.version}`, content: fact.statement, knowledgeType: fact.knowledgeType },
+    id: `${fact.knowledgeId}@${fact.version}`,
+    content: fact.statement,
+    knowledgeType: fact.knowledgeType,
     // All versions of a period are wanted, not the newest one.
     series: period === null ? fact.knowledgeId : null,
     version: fact.version,

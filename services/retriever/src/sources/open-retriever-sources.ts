@@ -22,7 +22,9 @@ export async function openRetrieverSources(options: RetrieverSourcesOptions): Pr
   return openSources({
     settings: file === undefined ? [] : readSources(await readSourcesFile(file), file),
     file: file ?? '',
-    ...{ env, knowledge, embedder: embeddings },
+    env,
+    knowledge,
+    embedder: embeddings,
     ...(hooks === undefined ? {} : { hooks }),
     onUnreadable: (source, path, why) => logger?.warn({ source, path, why }, 'a file of a source can not be read'),
   });

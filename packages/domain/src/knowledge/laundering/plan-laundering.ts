@@ -62,7 +62,8 @@ function idOf(ref: string): string {
 function toArchive(version: FadingVersion, now: number): LaunderAction {
   const { importance, layer, writtenAt, lastUsedAt } = version;
   return {
-    ...{ action: 'archive', fact: refOf(version) },
+    action: 'archive',
+    fact: refOf(version),
     importance: Number(importanceNow(importance, layer, writtenAt, now).toFixed(4)),
     lastUsedAt: lastUsedAt === null ? null : new Date(lastUsedAt).toISOString(),
   };

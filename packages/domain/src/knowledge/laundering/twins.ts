@@ -65,7 +65,9 @@ export function judgeContradictions(
         asked.add(question);
       } else
         proposals.push({
-          ...{ proposal: 'contradiction', fact: pair.fact, other: pair.challenger },
+          proposal: 'contradiction',
+          fact: pair.fact,
+          other: pair.challenger,
           detail: 'people said both about the same subject and predicate',
         });
     }

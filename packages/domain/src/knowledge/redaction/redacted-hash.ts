@@ -26,11 +26,21 @@ export function toTombstone(body: Candidate | null): Candidate {
   const { knowledgeId, knowledgeType, sourceType, confidence, importance } = body ?? UNREADABLE;
   return {
     ...(knowledgeId === undefined ? {} : { knowledgeId }),
-    ...{ knowledgeType, sourceType, confidence, importance },
-    ...{ statement: ERASED, assertion: null, sourceRef: 'redacted', derivedFrom: [], tags: [] },
+    knowledgeType,
+    sourceType,
+    confidence,
+    importance,
+    statement: ERASED,
+    assertion: null,
+    sourceRef: 'redacted',
+    derivedFrom: [],
+    tags: [],
   };
 }
 
 const UNREADABLE: Pick<Candidate, 'knowledgeId' | 'knowledgeType' | 'sourceType' | 'confidence' | 'importance'> = {
-  ...{ knowledgeType: 'other', sourceType: 'external_source', confidence: 0, importance: 0 },
+  knowledgeType: 'other',
+  sourceType: 'external_source',
+  confidence: 0,
+  importance: 0,
 };

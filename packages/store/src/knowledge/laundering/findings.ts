@@ -41,7 +41,11 @@ export async function findLaunderable(
   const uncited = await findUncited(tx, tenantId, now, bounds.proposals);
   const full = [duplicates, contradictions, fading].some(({ length }) => length >= bounds.groups);
   return {
-    ...{ duplicates, contradictions, fading, expired, uncited },
+    duplicates,
+    contradictions,
+    fading,
+    expired,
+    uncited,
     disputedBefore: new Set(asked.rows.map(({ question }) => question)),
     disputed: new Set(asked.rows.filter(({ open }) => open).map(({ id }) => id)),
     more: full,

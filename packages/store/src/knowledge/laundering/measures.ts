@@ -36,6 +36,7 @@ export async function measureMemory(tx: Tx, tenantId: string, now: Date): Promis
   return {
     writeAccuracy: sampled === 0 ? null : (sampled - wrong) / sampled,
     recallHitRate: tasks === 0 ? null : hits / tasks,
-    ...{ sampled, tasks },
+    sampled,
+    tasks,
   };
 }

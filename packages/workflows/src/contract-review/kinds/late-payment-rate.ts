@@ -10,7 +10,11 @@ function statedRate(rate: Quantity, notes: readonly ClauseNote[]): Hit {
   if (per === undefined) all.push('charged_once');
   return {
     ...EMPTY_READING,
-    ...{ value, unit: 'percent', per: per ?? null, basis: 'stated', notes: all },
+    value,
+    unit: 'percent',
+    per: per ?? null,
+    basis: 'stated',
+    notes: all,
     score: per === undefined ? 4 : 6,
   };
 }
@@ -18,7 +22,13 @@ function statedRate(rate: Quantity, notes: readonly ClauseNote[]): Hit {
 function fixedCharge({ value, per, currency }: Quantity, notes: readonly ClauseNote[]): Hit {
   return {
     ...EMPTY_READING,
-    ...{ value, unit: 'amount', per: per ?? null, currency: currency ?? null, basis: 'fixed_amount', notes, score: 3 },
+    value,
+    unit: 'amount',
+    per: per ?? null,
+    currency: currency ?? null,
+    basis: 'fixed_amount',
+    notes,
+    score: 3,
   };
 }
 

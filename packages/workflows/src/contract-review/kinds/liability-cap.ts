@@ -32,7 +32,12 @@ function ceilingOf(object: string, measures: Measures): Hit | null {
     const { value, currency } = amount;
     return {
       ...EMPTY_READING,
-      ...{ value, unit: 'amount', currency: currency ?? null, basis: 'fixed_amount', notes, score: 10 },
+      value,
+      unit: 'amount',
+      currency: currency ?? null,
+      basis: 'fixed_amount',
+      notes,
+      score: 10,
     };
   }
   if (isBlank(object)) return { ...EMPTY_READING, basis: 'blank', score: 8 };
