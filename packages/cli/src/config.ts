@@ -33,11 +33,14 @@ export type CliConfig = {
   /** An administrator's URL of a database that isn't ours to start. */
   readonly databaseUrl: string | undefined;
   readonly tenant: string;
-  /** Who says what this command line says. */
+  /** Who speaks through this command line. */
   readonly person: string | undefined;
-  /** What the services of the local stack embed with, as they read it (`EMBEDDING_MODEL` …); `slate fact reembed` takes the key from here. */
+  /**
+   * Embedding settings for the services of the local stack (`EMBEDDING_MODEL` …); `slate fact reembed` takes the key
+   * from here.
+   */
   readonly embedding: Readonly<Record<string, string>>;
-  /** What the workers of the local stack ask (`MODEL` …). */
+  /** Model settings for the workers of the local stack (`MODEL` …). */
   readonly model: Readonly<Record<string, string>>;
 };
 

@@ -1,7 +1,7 @@
 import { isAppError } from '@cleanslate/contracts';
 import { inputError } from './input-error.ts';
 
-/** Names the remedy where an administrator's connection fails, or names a tenant that isn't there. */
+/** Names the remedy if an administrator's connection fails, or names a tenant that doesn't exist. */
 export async function reach<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

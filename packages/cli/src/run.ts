@@ -11,13 +11,13 @@ export type World = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Ends what runs, in good order. */
+  /** Ends what is running, in good order. */
   readonly signal: AbortSignal;
 };
 
 const INTERRUPTED = 130;
 
-/** Runs one command line (without program and script) and returns its exit code; what goes wrong is printed, never thrown. */
+/** Runs one command line (without program and script) and returns its exit code; errors are printed, never thrown. */
 export async function run(args: readonly string[], { env, stdout, stderr, signal }: World): Promise<number> {
   const plain = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb';
   const terminal = openTerminal({ stdout, stderr, plain });

@@ -6,7 +6,7 @@ import { inputError } from './input-error.ts';
 import { type Credentials, findCredentials, tenantsOf } from './stack/credentials.ts';
 import { findStack } from './stack/stack-file.ts';
 
-/** A person waits: long enough for a machine that is busy, not for one that is off. */
+/** A person is waiting: long enough for a machine that is busy, not for one that is off. */
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 15_000;
 
@@ -40,7 +40,7 @@ export async function openAdminBus(context: CommandContext): Promise<Bus> {
   return await reached(context, connectBus({ ...target, principal, waitOnFirstConnectMs: CONNECT_MS }));
 }
 
-/** Who runs the stack from here has no NATS_URL to check. */
+/** A user of the local stack has no NATS_URL to check. */
 async function reached<T>({ config, home }: CommandContext, connecting: Promise<T>): Promise<T> {
   try {
     return await connecting;
@@ -58,7 +58,9 @@ async function reached<T>({ config, home }: CommandContext, connecting: Promise<
   }
 }
 
-/** The address and login of a principal: from the environment where NATS_URL is set, else of the stack that runs here. */
+/**
+ * The address and login of a principal: from the environment if NATS_URL is set, otherwise of the stack that runs here.
+ */
 export async function findTarget(context: CommandContext, principal: Principal): Promise<Target> {
   const { config, home } = context;
   const user = principalName(principal);

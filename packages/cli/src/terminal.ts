@@ -2,15 +2,15 @@ import { styleText } from 'node:util';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Where a command writes. Results go to stdout, everything else to stderr, so that a pipe sees results only. */
+/** Where a command writes. Results go to stdout, everything else to stderr, so that a pipe sees only results. */
 export type Terminal = {
   /** One line of the result. */
   out(line?: string): void;
   /** One line about what happens. */
   note(line?: string): void;
-  /** A line that the next one overwrites; nothing where stderr is no terminal. */
+  /** A line that the next one overwrites; nothing if stderr is not a terminal. */
   status(line: string): void;
-  /** Begins the result anew at the top of the screen; nothing where stdout is no terminal. */
+  /** Redraws the result from the top of the screen; nothing if stdout is not a terminal. */
   clear(): void;
   style(style: Style, text: string): string;
   readonly width: number;

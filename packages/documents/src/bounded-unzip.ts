@@ -10,8 +10,8 @@ function tooLarge(message: string): DocumentFault {
 }
 
 /**
- * The wanted parts of a ZIP file. Every part is counted while it inflates, whatever the headers say of its size: what unpacks
- * beyond the bounds stops there. Throws `DocumentFault`.
+ * The wanted parts of a ZIP file. Every part is counted while it inflates, whatever the headers say of its size:
+ * anything that unpacks beyond the bounds stops there. Throws `DocumentFault`.
  */
 export function unzipBounded(
   bytes: Uint8Array,
@@ -26,7 +26,7 @@ export function unzipBounded(
     seen += 1;
     if (seen > MAX_PARTS) throw tooLarge(`The file holds more than ${MAX_PARTS} parts.`);
     if (!wanted(file.name)) return;
-    // Two parts of one name are two readings of one document.
+    // Two parts of the same name allow two readings of one document.
     if (parts.has(file.name))
       throw new DocumentFault('DOCUMENT_DAMAGED', `The file holds ${file.name} twice.`, 'Save it again.');
     const chunks: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** What a file may cost before it is read. A file that needs more is refused, never cut. */
+/** What reading a file may cost. A file that needs more is refused, never cut. */
 export interface Bounds {
   readonly maxFileBytes: number;
   readonly maxPages: number;

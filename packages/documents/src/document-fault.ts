@@ -1,6 +1,6 @@
 import type { DocumentError } from './document.ts';
 
-/** Why a file can't be read, on its way out of a parser. */
+/** Why a file can't be read, thrown by a parser. */
 export class DocumentFault extends Error {
   readonly code: DocumentError['code'];
   readonly remedy: string;

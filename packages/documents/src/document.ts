@@ -24,7 +24,7 @@ export interface DocumentError {
 export interface ReadableDocument {
   readonly name: string;
   readonly mediaType: 'text/plain' | 'text/markdown';
-  /** Decoded and otherwise unchanged, a byte order mark included: offsets refer to exactly this string. */
+  /** Decoded and otherwise unchanged, including a byte order mark: offsets refer to exactly this string. */
   readonly text: string;
   readonly bytes: number;
 }
@@ -40,7 +40,7 @@ const MEDIA_TYPES: ReadonlyMap<string, ReadableDocument['mediaType']> = new Map(
   ['markdown', 'text/markdown'],
 ]);
 
-/** First bytes of files that people take for text. */
+/** First bytes of files that people mistake for text. */
 const SIGNATURES: readonly { readonly name: string; readonly bytes: readonly number[]; readonly remedy: string }[] = [
   {
     name: 'a PDF',
@@ -83,7 +83,7 @@ function sequenceLength(bytes: Uint8Array, index: number): number {
   return overlong || outside ? 0 : length;
 }
 
-/** The offset of the first byte that is no UTF-8, or -1. */
+/** The offset of the first byte that is not UTF-8, or -1. */
 export function findInvalidUtf8(bytes: Uint8Array): number {
   for (let index = 0; index < bytes.length; ) {
     const length = sequenceLength(bytes, index);
@@ -148,7 +148,7 @@ export function readDocument(bytes: Uint8Array, name: string): ReadDocumentResul
   return { ok: true, document: { name, mediaType, text, bytes: bytes.length } };
 }
 
-/** Text that a parser took out of a file: what no text can hold goes, and an empty one is refused. */
+/** Text extracted by a parser: removes what no text can hold, and refuses an empty one. */
 export function toReadableText(
   raw: string,
   name: string,

@@ -9,7 +9,10 @@ const MAIN = 'word/document.xml';
 const TEXT_PART =
   /^(?:\[Content_Types\]\.xml|_rels\/\.rels|word\/(?:document|footnotes|endnotes|styles|numbering)\.xml|word\/_rels\/document\.xml\.rels)$/;
 
-/** The text of a Word file (.docx): its paragraphs, table cells, foot- and endnotes, as they stand after tracked changes. Throws `DocumentFault`. */
+/**
+ * The text of a Word file (.docx): its paragraphs, table cells, foot- and endnotes, with tracked changes applied.
+ * Throws `DocumentFault`.
+ */
 export async function readDocxText(bytes: Uint8Array, bounds: Bounds): Promise<string> {
   const parts = unzipBounded(bytes, (name) => TEXT_PART.test(name), bounds);
   const main = parts.get(MAIN);
@@ -19,7 +22,7 @@ export async function readDocxText(bytes: Uint8Array, bounds: Bounds): Promise<s
       'The file is a ZIP file without a Word document in it.',
       'Send the .docx, .pdf, .txt or .md file itself.',
     );
-  // An entity can name a file or itself ten times; Word writes neither.
+  // An entity can name a file or itself ten times; Word writes neither kind.
   for (const [name, part] of parts) {
     if (Buffer.from(part.buffer, part.byteOffset, part.byteLength).includes('<!DOCTYPE'))
       throw new DocumentFault(
@@ -43,7 +46,7 @@ async function rawText(parts: ReadonlyMap<string, Uint8Array>): Promise<string> 
   return value;
 }
 
-/** Notes as a document of their own, because the reader gives the body's text alone. */
+/** Notes as a document of their own, because the reader returns only the body's text. */
 function toBody(notes: Uint8Array): Uint8Array {
   const xml = strFromU8(notes)
     .replace(/<(\/?)w:(?:foot|end)notes\b/g, '<$1w:document')

@@ -18,7 +18,7 @@ const Job = z.object({
   }),
 });
 
-/** The parsers run in a thread of their own, which is ended when it takes too long or too much. */
+/** The parsers run in a thread of their own, which is ended when it takes too long or uses too much. */
 async function main(): Promise<void> {
   const { kind, bytes, bounds } = Job.parse(workerData);
   try {

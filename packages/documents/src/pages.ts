@@ -1,4 +1,4 @@
-/** Where the pages of a text begin, by the form feeds that end the others; empty for a text without pages. */
+/** Where the pages of a text begin, by the form feeds between them; empty for a text without pages. */
 export function pageStarts(text: string): readonly number[] {
   const starts: number[] = [];
   for (let at = text.indexOf('\f'); at !== -1; at = text.indexOf('\f', at + 1)) {

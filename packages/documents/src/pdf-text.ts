@@ -8,10 +8,10 @@ type Item = Awaited<ReturnType<Page['getTextContent']>>['items'][number];
 
 /** Between pages: what `pdftotext` writes too, so offsets tell the page. */
 export const PAGE_BREAK = '\n\f';
-/** Larger than a line's pitch: a new paragraph. */
+/** More than a line's pitch: a new paragraph. */
 const PARAGRAPH_GAP = 1.6;
 
-/** Lines as they are set; a larger gap between two is a blank line, since paragraphs are told apart by those. */
+/** Lines as typeset; a larger gap between two becomes a blank line, since paragraphs are recognised by those. */
 function toText(items: readonly Item[]): string {
   let text = '';
   let baseline: number | null = null;
@@ -65,7 +65,10 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-/** The text of a PDF, page by page with a form feed between. Throws `DocumentFault`, also for a page that is a picture: what nobody can read is not "not there". */
+/**
+ * The text of a PDF, page by page with a form feed between. Throws `DocumentFault`, also for a page that is only a
+ * picture: unreadable is not the same as absent.
+ */
 export async function readPdfText(bytes: Uint8Array, bounds: Bounds): Promise<string> {
   const pdf = await open(bytes);
   if (pdf.numPages > bounds.maxPages)
@@ -88,7 +91,7 @@ export async function readPdfText(bytes: Uint8Array, bounds: Bounds): Promise<st
         'Split it: qpdf IN.pdf --pages . 1-100 -- OUT.pdf',
       );
     if (text.trim() === '' && (await holdsPicture(page))) pictures.push(number);
-    // A form feed of the page's own would count as another page.
+    // A form feed in the page's own text would count as another page.
     pages.push(text.replaceAll('\f', ' '));
     page.cleanup();
   }

@@ -29,8 +29,9 @@ function refuse(code: DocumentError['code'], message: string, remedy: string): R
 }
 
 /**
- * A document's text from a file: `.txt` and `.md` as they are, `.pdf` and `.docx` as the text they hold. A PDF's pages are told apart by form feeds, so every
- * offset has a page. Parsers run in a thread with a deadline and a heap of its own; what they can't read is refused with the reason and a remedy.
+ * A document's text from a file: `.txt` and `.md` as they are, `.pdf` and `.docx` as the text they contain. A PDF's
+ * pages are separated by form feeds, so every offset has a page. Parsers run in a thread with a deadline and a heap
+ * limit; what they can't read is refused with the reason and a remedy.
  */
 export async function readDocumentFile(
   bytes: Uint8Array,

@@ -20,10 +20,16 @@ function yamlFault(file: string, line: number | undefined, field: string, what: 
   return new AppError('INVALID_INPUT', `${where}: ${what}: ${remedy}`, { details: { where, remedy, field } });
 }
 
-/** What the file is, for its errors: `{ holds: 'one policy set', needs: 'policySet and facts' }`. `split`: how one that is too large is made several. */
+/**
+ * What the file is, for its errors: `{ holds: 'one policy set', needs: 'policySet and facts' }`. `split`: how to split
+ * one that is too large.
+ */
 type Purpose = { readonly holds: string; readonly needs: string; readonly split?: string };
 
-/** Throws `INVALID_INPUT` for what is no plain YAML document (JSON is one). Numbers and booleans come as the text that stands there. */
+/**
+ * Throws `INVALID_INPUT` for anything but a plain YAML document (JSON is one). Numbers and booleans arrive as their
+ * literal text.
+ */
 export function readYaml(given: string | Uint8Array, file: string, purpose: Purpose): ReadYaml {
   const text = toText(given, file, purpose);
   const lines = new LineCounter();
@@ -79,13 +85,13 @@ function parse(text: string, lineCounter: LineCounter, file: string, { holds }: 
     document = parseDocument(text, {
       lineCounter,
       prettyErrors: false,
-      // "silent" would drop whatever stands after a second `---` without a word.
+      // "silent" would drop whatever follows a second `---` without a word.
       logLevel: 'error',
       merge: false,
       uniqueKeys: false,
     });
   } catch (error) {
-    // A stack overflow of the parser, for one.
+    // A stack overflow of the parser, for example.
     throw yamlFault(file, undefined, '', `it can't be read (${String(error).slice(0, 100)})`, 'flatten it');
   }
   const problem = [...document.errors, ...document.warnings][0];

@@ -19,7 +19,7 @@ export async function findFact(
   const pin = await resolvePin(tx, query);
   const fact = await findFactAt(tx, tenantId, pin, query.knowledgeId);
   if (fact) return { fact, revision: pin.revision };
-  // Nobody is sent to a history that is as empty.
+  // Nobody is sent to a history that is just as empty.
   if ((await findFactHistory(tx, tenantId, query.knowledgeId, pin.revision)).length === 0)
     throw unknownFact(query.knowledgeId);
   const where = `${query.knowledgeId} at ${pin.validAt}, revision ${pin.revision}`;
@@ -41,7 +41,7 @@ export async function findHistory(
   const holds = (from: string | null, until: string | null) =>
     query.validAt === undefined || ((from === null || from <= validAt) && (until === null || until > validAt));
   const asked = versions.filter((view) => view.revisionFrom <= revision && holds(view.validFrom, view.validUntil));
-  // What ended after the revision was believed there: the same question must get the same answer later.
+  // What ended after the revision was believed at it: the same question must get the same answer later.
   const known = asked.map((view) => ((view.revisionUntil ?? 0) > revision ? { ...view, revisionUntil: null } : view));
   return { versions: known, revision };
 }
@@ -69,7 +69,10 @@ export async function findFactsAsOf(
   return { facts, revision: pin.revision, next: facts.length === limit ? (facts.at(-1)?.knowledgeId ?? null) : null };
 }
 
-/** Defaults: now, and the last committed revision. Throws `INVALID_INPUT` for a revision that isn't committed yet, and for a time that hasn't come. */
+/**
+ * Defaults: now, and the last committed revision. Throws `INVALID_INPUT` for a revision that isn't committed yet, and
+ * for a time in the future.
+ */
 export async function resolvePin(tx: Tx, query: PinQuery): Promise<Pin> {
   if (query.revision !== undefined && query.knownAt !== undefined)
     throw new AppError('INVALID_INPUT', 'revision and knownAt both say what was known: send one of them');

@@ -1,6 +1,9 @@
 import { checkSpace, type Database, findSpaces, type StoredSpace, withTransaction } from '@cleanslate/store';
 
-/** Throws `EMBEDDING_MISMATCH` where the knowledge base is kept in another embedding space than this gateway is configured for: it must not start. */
+/**
+ * Throws `EMBEDDING_MISMATCH` if the knowledge base is kept in another embedding space than this gateway is configured
+ * for: it must not start.
+ */
 export async function guardSpace(database: Database, space: string): Promise<void> {
   checkSpace(await readSpaces(database), space);
 }

@@ -4,11 +4,14 @@ import { type Database, hasTenant, type Tx, withTransaction } from '@cleanslate/
 
 /** The gateway's only way to the database: read-only, one tenant at a time. */
 export type Ledger = {
-  /** What queries are embedded with at this moment; null searches by words alone. */
+  /** The embedding space for queries at this moment; null searches by words alone. */
   readonly findEmbeddings: (() => Promise<EmbeddingProvider>) | null;
-  /** Told of each search before it is answered. */
+  /** Called for each search before it is answered. */
   readonly onSearch: (tenantId: string, query: string) => void;
-  /** Runs `work` in a read-only transaction that sees this tenant's rows only. Throws `UNKNOWN_TENANT`, `DATABASE_UNAVAILABLE`. */
+  /**
+   * Runs `work` in a read-only transaction that sees only this tenant's rows. Throws `UNKNOWN_TENANT`,
+   * `DATABASE_UNAVAILABLE`.
+   */
   read<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
 };
 
@@ -20,7 +23,7 @@ export function openLedger(
   findEmbeddings: Ledger['findEmbeddings'] = null,
   onSearch: Ledger['onSearch'] = () => undefined,
 ): Ledger {
-  // Tenants come and go rarely: one that was seen is not looked up again for a moment.
+  // Tenants rarely come and go: one that was seen is not looked up again for a moment.
   const seen = new Map<string, number>();
   return {
     findEmbeddings,

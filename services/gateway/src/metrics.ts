@@ -21,7 +21,7 @@ export function gatewayMetrics(metrics: Metrics) {
       searches.inc({ repeated: questions.note(tenantId, query) ? 'yes' : 'no' }),
     answered: (route: string, status: number, seconds: number) =>
       requests.observe({ route, status: String(status) }, seconds),
-    // The tenant is left out: a label per tenant has no bound.
+    // The tenant is left out: a label per tenant is unbounded.
     queryFailed: (error: AppError, subject: string) =>
       failures.inc({ subject: subject.replace(/^qry\.[^.]+\./, 'qry.*.'), code: error.code }),
   };

@@ -57,7 +57,7 @@ export const SOURCE = '/services/gateway';
 type Query = {
   readonly endpoint: Endpoint;
   serve(bus: Bus, ledger: Ledger, options: ServeOptions): Served;
-  /** As on the bus, for what came over HTTP; `data` was checked against the endpoint's request. */
+  /** Like on the bus, for requests over HTTP; `data` was checked against the endpoint's request. */
   answer(ledger: Ledger, tenantId: string, data: unknown): Promise<unknown>;
 };
 

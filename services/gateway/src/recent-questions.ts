@@ -4,8 +4,8 @@ const MOST = 20_000;
 const WINDOW_MS = 24 * 3_600_000;
 
 /**
- * Whether a tenant asked this before: the same words are the same question, in whatever order and with whatever signs. Bounded, forgotten after a day, and of each
- * question only a hash is kept. Every replica knows those that it answered.
+ * Whether a tenant has asked this before: the same words are the same question, in whatever order and punctuation.
+ * Bounded, forgotten after a day, and only a hash of each question is kept. Every replica knows those that it answered.
  */
 export class RecentQuestions {
   readonly #asked = new Map<string, number>();
@@ -15,7 +15,7 @@ export class RecentQuestions {
     this.#now = now;
   }
 
-  /** True where it was asked within a day. It counts as asked now. */
+  /** True if it was asked within a day. It now counts as asked. */
   note(tenantId: string, query: string): boolean {
     const words =
       query

@@ -12,7 +12,7 @@ import { resolvePin } from './fact-queries.ts';
 import type { Ledger } from './ledger.ts';
 
 type Request = RequestOf<typeof FactSearch>;
-/** The query in one space; null where only words are searched. `pin`: what a pinned one asks for, with all vectors in place. */
+/** The query in one space; null if only words are searched. `pin`: the query of a pinned question, with all vectors in place. */
 export type QueryVector = {
   readonly space: string;
   readonly values: Float32Array;
@@ -24,8 +24,10 @@ const EMBED_TIMEOUT_MS = 5_000;
 const DEFAULT_LIMIT = 8;
 
 /**
- * Embeds the query, in the space that facts are kept in now, before the connection for the answer is taken. While the embedding server is away, a question about now is answered by words alone, and the
- * answer says so; a pinned one is refused (`EMBEDDINGS_UNAVAILABLE`): it must give the same hits each time. So is one at a revision whose vectors don't come.
+ * Embeds the query, in the space that facts are kept in now, before the connection for the answer is taken. While the
+ * embedding server is away, a question about now is answered by words alone, and the answer says so; a pinned one is
+ * refused (`EMBEDDINGS_UNAVAILABLE`), since it must give the same hits each time. So is one at a revision whose vectors
+ * don't arrive.
  */
 export async function embedQuery(ledger: Ledger, request: Request, tenantId: string): Promise<QueryVector> {
   const { findEmbeddings, onSearch } = ledger;
@@ -43,7 +45,10 @@ export async function embedQuery(ledger: Ledger, request: Request, tenantId: str
   }
 }
 
-/** Found once: a question that names no revision is about that of its first look, not about one that runs ahead of its vectors. */
+/**
+ * Found once: a question that names no revision is about that of its first look, not about one that is ahead of its
+ * vectors.
+ */
 async function awaitPin(ledger: Ledger, request: Request, tenantId: string, space: string): Promise<Pin> {
   const pin = await ledger.read(tenantId, (tx) => resolvePin(tx, request));
   const pending = await awaitVectors(() => ledger.read(tenantId, (tx) => countPendingVectors(tx, space, pin.revision)));
@@ -51,7 +56,7 @@ async function awaitPin(ledger: Ledger, request: Request, tenantId: string, spac
   return pin;
 }
 
-/** The best facts at the pin. Throws `EMBEDDING_MISMATCH` where the knowledge base has moved to another space. */
+/** The best facts at the pin. Throws `EMBEDDING_MISMATCH` if the knowledge base has moved to another space. */
 export async function findBySearch(
   tx: Tx,
   request: Request,
@@ -77,7 +82,7 @@ function isPinned({ validAt, revision, knownAt }: Request): boolean {
   return validAt !== undefined || revision !== undefined || knownAt !== undefined;
 }
 
-/** The vector, if its space is kept; null where nothing has been embedded yet. */
+/** The vector, if its space is kept; null if nothing has been embedded yet. */
 async function findStored(tx: Tx, vector: NonNullable<QueryVector>): Promise<QueryVector> {
   const spaces = await findSpaces(tx);
   if (spaces.some(({ space }) => space === vector.space)) return vector;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const TIMEOUT_MS = 3_000;
 const AGAIN_MS = 500;
-/** No such message, no such stream: nothing was said yet. */
+/** No such message, no such stream: nothing was published yet. */
 const NOTHING_THERE = [10037, 10059];
 
 const Answer = z.object({
@@ -15,8 +15,8 @@ const Answer = z.object({
 const Told = z.looseObject({ revision: z.number() });
 
 /**
- * Throws `LEDGER_BEHIND_STREAM` where EVENTS tells of a knowledge revision that the database doesn't have: it was restored from a backup, and going on would
- * give revisions and versions out a second time. Waits as long as the broker can't say.
+ * Throws `LEDGER_BEHIND_STREAM` if EVENTS contains a knowledge revision that the database doesn't have: it was restored
+ * from a backup, and going on would issue revisions and versions a second time. Waits as long as the broker can't say.
  */
 export async function checkKnowledgeAge(bus: Bus, database: Database, onWait: (error: unknown) => void): Promise<void> {
   // The stream first: what is published was committed before.
@@ -51,6 +51,6 @@ async function readLastTold(bus: Bus): Promise<number | undefined> {
   if (message === undefined)
     throw new AppError('BROKER_UNAVAILABLE', `stream EVENTS: ${error?.description ?? 'no answer'}`);
   const event = Envelope.safeParse(JSON.parse(Buffer.from(message.data, 'base64').toString('utf8')));
-  // Whatever else somebody wrote there says nothing about the database.
+  // Anything else in the stream says nothing about the database.
   return event.success ? Told.safeParse(event.data.data).data?.revision : undefined;
 }

@@ -23,14 +23,15 @@ export type EmbedderOptions = {
   readonly database: Database;
   readonly embeddings: EmbeddingProvider;
   /**
-   * The provider of a space that the knowledge base was moved to (`slate fact reembed`) while this service runs; undefined where it can't be reached with
-   * this service's settings. Left out: vectors of the old space go on until it is restarted.
+   * The provider of a space that the knowledge base was moved to (`slate fact reembed`) while this service runs;
+   * undefined if this service's settings don't reach it. Left out: vectors of the old space go on until it is
+   * restarted.
    */
   readonly follow?: (space: StoredSpace) => Promise<EmbeddingProvider | undefined>;
   readonly onError: (error: unknown) => void;
-  /** How often versions without a vector are looked for when nobody says that there are some. Milliseconds, default 2 s. */
+  /** How often versions without a vector are searched for without a hint. Milliseconds, default 2 s. */
   readonly sweepMs?: number;
-  /** From so many vectors on an index pays: it is built once all that waits is embedded. Default 20,000. */
+  /** With this many vectors an index pays off: it is built once everything waiting is embedded. Default 20,000. */
   readonly indexFrom?: number;
 };
 
@@ -39,7 +40,10 @@ const TERMS_BATCH = 500;
 const INDEX_FROM = 20_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** Gives every version its vector, soon after it is written: a fact is found by its words at once, by its vector a moment later. */
+/**
+ * Gives every version its vector, soon after it is written: a fact is found by its words at once, by its vector a
+ * moment later.
+ */
 export class Embedder {
   readonly #options: EmbedderOptions;
   readonly #stopped = new AbortController();
@@ -47,14 +51,14 @@ export class Embedder {
   #running: Promise<void> | undefined;
   #again = false;
   #failures = 0;
-  /** Versions up to here have a vector or can't have one. */
+  /** Versions up to this one have a vector or can't have one. */
   #done = 0;
-  /** Up to here one at a time: of these versions together the server refused one. */
+  /** Up to this one, one at a time: the server refused one of these versions together. */
   #singlyUntil = 0;
   #stored = 0;
   #indexed = false;
   #embeddings: EmbeddingProvider;
-  /** A space that could not be followed, told once. */
+  /** A space that could not be followed, reported once. */
   #missed = '';
 
   constructor(options: EmbedderOptions) {
@@ -63,8 +67,8 @@ export class Embedder {
   }
 
   /**
-   * Registers the space and cuts terms that an older release left. Throws `EMBEDDING_MISMATCH` where the knowledge base is kept in another space:
-   * the service must not start.
+   * Registers the space and cuts again the terms that an older release left. Throws `EMBEDDING_MISMATCH` if the
+   * knowledge base is kept in another space: the service must not start.
    */
   async open(): Promise<void> {
     const { database } = this.#options;
@@ -116,7 +120,7 @@ export class Embedder {
     if (!this.#stopped.signal.aborted) this.#timer = setTimeout(() => this.poke(), pauseMs);
   }
 
-  /** Moves to the space that the knowledge base is kept in now; what has no vector there yet is found anew. */
+  /** Moves to the space that the knowledge base is kept in now; looks again for whatever has no vector there yet. */
   async #follow(): Promise<void> {
     const { database, follow, onError } = this.#options;
     if (follow === undefined) return;
@@ -173,8 +177,9 @@ export class Embedder {
   }
 
   /**
-   * The vectors of these versions; undefined where the server refuses one of several for its text. The one that it refuses alone gets none: each fact behind it
-   * would wait for ever, and with it every search at a pin. Throws while the server is away, or takes no text at all.
+   * The vectors of these versions; undefined if the server refuses one of several for its text. The one that it refuses
+   * alone gets none: otherwise each later fact would wait for ever, and with it every search at a pin. Throws while the
+   * server is away, or accepts no text at all.
    */
   async #embed(found: readonly Unembedded[]): Promise<readonly (Float32Array | null)[] | undefined> {
     if (found.length === 0) return [];

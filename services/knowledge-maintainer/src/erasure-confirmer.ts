@@ -4,11 +4,11 @@ import { confirmErasures } from './handlers/confirm-erasures.ts';
 export type ErasureConfirmerOptions = {
   readonly database: Database;
   readonly onError: (error: unknown) => void;
-  /** How often is looked. Milliseconds, default 1 s. */
+  /** Pause between two looks. Milliseconds, default 1 s. */
   readonly everyMs?: number;
 };
 
-/** Looks for redactions that the scheduler is done with, one at a time; several replicas may. */
+/** Looks for redactions that the scheduler has finished, one at a time; several replicas may. */
 export class ErasureConfirmer {
   readonly #options: ErasureConfirmerOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -27,7 +27,7 @@ export class ErasureConfirmer {
     }, this.#options.everyMs ?? 1_000);
   }
 
-  /** Comes back after the redaction in hand: the others are as far as they were, for whoever looks next. */
+  /** Returns after the redaction in hand: the others stay as they are, for whoever looks next. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopped.abort();

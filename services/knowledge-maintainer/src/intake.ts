@@ -6,14 +6,14 @@ import { taskKey } from './handlers/route-candidates.ts';
 import type { MaintainerBatch } from './handlers/settle-batch.ts';
 
 export type IntakeOptions = {
-  /** Commits a batch. Throws as the database does; nothing of it is then kept. */
+  /** Commits a batch. Throws what the database throws; nothing of it is then kept. */
   readonly apply: (batch: MaintainerBatch) => Promise<void>;
-  /** Puts a message aside that nobody can use, and settles it. */
+  /** Moves a message that nobody can use to the dead letters, and settles it. */
   readonly deadLetter: (message: PulledMessage, error: unknown) => Promise<unknown>;
   readonly onError: (error: unknown) => void;
   /** How long a message of a newer version waits for a maintainer that reads it. */
   readonly rolloutMs: number;
-  /** The database is away: called before what was in hand is handed back. */
+  /** The database is away: called before messages in hand are handed back. */
   readonly onOutage: () => void;
 };
 
@@ -24,7 +24,10 @@ const OUTAGE_NAK_MS = 5_000;
 /** A message that can't be applied although the database is there is given up on at this delivery. */
 const MAX_FAILED_DELIVERIES = 5;
 
-/** Natural batching: what arrived while one transaction ran is the next one. A message is acked only after its rows are committed. */
+/**
+ * Natural batching: what arrives while one transaction runs forms the next one. A message is acked only after its rows
+ * are committed.
+ */
 export class Intake {
   readonly #options: IntakeOptions;
   #waiting: Item[] = [];
@@ -36,7 +39,7 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Read as it comes, while the database is busy with the batch before. */
+  /** Decoded on arrival, while the database is busy with the batch before. */
   receive(message: PulledMessage): void {
     try {
       this.#waiting.push({ message, decoded: decodeKnowledgeMessage(message) });
@@ -91,7 +94,7 @@ export class Intake {
     const [only, ...others] = items;
     if (only === undefined) return;
     if (others.length > 0) {
-      // One of them is the fault: the others must not wait for it.
+      // One of them is at fault: the others must not wait for it.
       for (const item of items) await this.#apply([item]);
     } else if (only.message.deliveries >= MAX_FAILED_DELIVERIES) this.#refuse(only.message, error);
     else only.message.nak(1_000 * 2 ** only.message.deliveries);

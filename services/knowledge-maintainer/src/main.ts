@@ -18,7 +18,7 @@ await runService({
     const embedder = new Embedder({
       database,
       embeddings: await createEmbeddings(config),
-      // The same server and key; where the model is another one's, that is said.
+      // The same server and key; if the model belongs to another one, that is reported.
       follow: (space) => embeddingsOf(config, space),
       onError: (error) => logger.warn({ err: error }, 'embeddings'),
     });

@@ -43,7 +43,7 @@ const CONSUMERS = [
 
 type Parts = MaintainerOptions & {
   readonly publisher: Publisher;
-  /** Committed: its events go out, and what was written wants its vectors. */
+  /** Committed: its events go out, and new versions need their vectors. */
   readonly onWritten: (outbox: readonly KnowledgeOutboxRow[], outcomes?: readonly string[]) => void;
   readonly onError: (error: unknown) => void;
 };
@@ -62,7 +62,7 @@ export function startMaintainer(options: MaintainerOptions): Maintainer {
   };
   const parts: Parts = { ...options, publisher, onWritten, onError };
   let resume: NodeJS.Timeout | undefined;
-  /** The circuit breaker: nothing is taken that could not be kept. */
+  /** The circuit breaker: takes nothing that could not be stored. */
   const pauseAll = () => {
     for (const { loop } of intakes) loop.pause();
     clearTimeout(resume);

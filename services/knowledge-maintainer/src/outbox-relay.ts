@@ -11,16 +11,19 @@ export type OutboxRelayOptions = {
   readonly database: Database;
   readonly publisher: Publisher;
   readonly onError: (error: unknown) => void;
-  /** How often rows are looked for that nobody published. Milliseconds, default 1 s. */
+  /** How often to look for rows that nobody published. Milliseconds, default 1 s. */
   readonly sweepMs?: number;
-  /** Younger rows are their committer's. Milliseconds, default 2 s. */
+  /** Younger rows are left to the replica that committed them. Milliseconds, default 2 s. */
   readonly leftAfterMs?: number;
 };
 
 const WINDOW = 500;
 const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 
-/** Publishes committed outbox rows and deletes each once its PubAck has come. What a crash or an outage left behind is swept up. */
+/**
+ * Publishes committed outbox rows and deletes each once its PubAck has come. A sweep finds what a crash or an outage
+ * left behind.
+ */
 export class OutboxRelay {
   readonly #options: OutboxRelayOptions;
   readonly #inFlight = new Set<number>();
@@ -53,7 +56,7 @@ export class OutboxRelay {
     this.#sends.add(sending);
   }
 
-  /** No more sweeps; waits for PubAcks at most `timeoutMs`. What is left then, the next one sweeps. */
+  /** No more sweeps; waits for PubAcks at most `timeoutMs`. The next process sweeps what is left. */
   async stop(timeoutMs: number): Promise<void> {
     clearInterval(this.#timer);
     await this.#sweeping;

@@ -9,7 +9,10 @@ export type PeriodSweeperOptions = {
   readonly everyMs?: number;
 };
 
-/** Looks each second at facts that began or ended by themselves. Several replicas may: they take turns, and each moment is looked at once. */
+/**
+ * Looks each second at facts that began or ended by themselves. Several replicas may: they take turns, and each moment
+ * is examined once.
+ */
 export class PeriodSweeper {
   readonly #options: PeriodSweeperOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -28,7 +31,7 @@ export class PeriodSweeper {
     }, this.#options.everyMs ?? 1_000);
   }
 
-  /** Comes back after the portion in hand: the rest is looked at by whoever sweeps next. */
+  /** Returns after the portion in hand: whoever sweeps next looks at the rest. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopped = true;

@@ -36,11 +36,11 @@ export type RequestParts = {
   readonly database: Database;
   readonly logger: Logger;
   readonly laundering: LaunderingMetrics;
-  /** Committed: its events go out, and what was written wants its vectors. */
+  /** Committed: its events go out, and new versions need their vectors. */
   readonly onWritten: (outbox: readonly KnowledgeOutboxRow[], outcomes: readonly string[]) => void;
 };
 
-/** What people say about facts, by request; answered after commit, the same answer for the same request. */
+/** What people state about facts, by request; answered after the commit, the same answer for the same request. */
 export function serveRequests(parts: RequestParts): Served {
   const served = [
     serveOne(parts, FactImportSet, importFacts, ({ outcomes }) => outcomes.map(({ outcome }) => outcome)),

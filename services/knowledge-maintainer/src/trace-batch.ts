@@ -1,7 +1,10 @@
 import type { Tracer } from '@cleanslate/runtime';
 import type { MaintainerBatch } from './handlers/settle-batch.ts';
 
-/** One span for each task of a batch; events of the batch continue it. A batch that fails has none: its messages come again. */
+/**
+ * One span for each task of a batch; events of the batch continue it. A batch that fails has none: its messages come
+ * again.
+ */
 export function traceBatch(tracer: Tracer, batch: MaintainerBatch): { batch: MaintainerBatch; end: () => void } {
   const spans = [...(batch.traces ?? [])].map(
     ([task, parent]) => [task, parent, tracer.start('knowledge', { parent, kind: 'consumer' })] as const,

@@ -17,7 +17,7 @@ type AskOptions = CommonOptions & {
   readonly watch?: boolean;
 };
 
-/** `slate ask`: a task of the workflow `question-answering`, and its answer. */
+/** `slate ask`: submits a task of the workflow `question-answering` and prints its answer. */
 export function addAsk(program: Command, context: CommandContext): void {
   const command = program
     .command('ask <question...>')

@@ -22,7 +22,7 @@ export function addCompletion(program: Command, { terminal }: CommandContext): v
   );
 }
 
-/** Every command with what may stand behind it. */
+/** Every command with what may follow it. */
 export function listCommands(command: Command, path: readonly string[] = [command.name()]): Completed[] {
   const help = command.createHelp();
   const named = help.visibleCommands(command).filter((each) => each.name() !== 'help');

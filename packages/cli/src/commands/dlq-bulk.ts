@@ -7,9 +7,9 @@ export type BulkOptions = {
   readonly batch: string;
   /** Replays per second. */
   readonly rate: number;
-  /** Replays under way at once: live work must find room beside them. */
+  /** Most replays in flight at once: live work must find room beside them. */
   readonly inFlight: number;
-  /** Stop after so many replays that failed again; 0: never. */
+  /** Stop after this many replays that failed again; 0: never. */
   readonly stopAfter: number;
   readonly force: boolean;
   readonly dryRun: boolean;
@@ -26,9 +26,9 @@ export type BulkReport = {
   readonly parked: readonly string[];
   replayed: string[];
   readonly refused: { letterId: string; error: ErrorBody }[];
-  /** Claimed and reported, as a failure: each goes on in another letter. */
+  /** Claimed and reported as a failure: each goes on in another letter. */
   failedAgain: string[];
-  /** Not at their end when the waiting was. */
+  /** Not ended when the wait was over. */
   unsettled: string[];
   /** Not tried: it stopped. */
   notTried: string[];
@@ -36,14 +36,15 @@ export type BulkReport = {
 };
 
 const LOOK_MS = 250;
-/** Requests on their way at once: an answer comes after a commit, and a rate must not wait for each. */
+/** Most requests in flight: an answer comes after a commit, and the rate must not wait for each. */
 const CONCURRENT = 32;
-/** What a pause held up is not made up for by a burst of more than this. */
+/** A pause is not made up for by a burst of more than this. */
 const CATCH_UP_MS = 100;
 
 /**
- * Replays letters at a rate, and no faster than what is under way gets done. What it has done is in the ledger alone: killed and started again it
- * finds those letters no longer open, and goes on with the rest. Throws where the platform can't be reached.
+ * Replays letters at a rate, and no faster than those in flight get done. Its progress is in the ledger alone: killed
+ * and started again it finds those letters no longer open, and goes on with the rest. Throws if the platform can't be
+ * reached.
  */
 export async function bulkReplay(
   client: Client,
@@ -92,7 +93,7 @@ type Run = {
   readonly report: BulkReport;
   readonly options: BulkOptions;
   readonly sending: Set<Promise<void>>;
-  /** Asked for since the ledger was looked at: they count as under way until it says otherwise. */
+  /** Requested since the last look at the ledger: they count as in flight until it says otherwise. */
   sinceLook: number;
   lookedAt: number;
   /** The platform can't be reached, or refuses us. */
@@ -127,13 +128,13 @@ function hasFailedEnough({ report, options }: Run): boolean {
   return options.stopAfter > 0 && report.failedAgain.length >= options.stopAfter;
 }
 
-/** 0 where every letter was replayed and none failed again; 1: partial. */
+/** 0 if every letter was replayed and none failed again; 1: partial. */
 export function bulkExitCode({ parked, refused, failedAgain, unsettled, notTried }: BulkReport): number {
   const left = [parked, refused, failedAgain, unsettled, notTried].some((list) => list.length > 0);
   return left ? EXIT.taskFailed : EXIT.ok;
 }
 
-/** Waits until fewer than `inFlight` are under way, or enough failed again. */
+/** Waits until fewer than `inFlight` are running, or enough have failed again. */
 async function makeRoom(run: Run): Promise<void> {
   const full = () => run.report.unsettled.length + run.sinceLook >= run.options.inFlight;
   if (!full() && performance.now() - run.lookedAt < LOOK_MS) return;
@@ -153,7 +154,7 @@ async function settle(run: Run): Promise<void> {
   }
 }
 
-/** What is on its way while it looks may be counted twice: as under way, and as asked for since. Never as done. */
+/** A request on its way during the look may be counted twice: as in flight and as requested since. Never as done. */
 async function look(run: Run): Promise<void> {
   const { client, report } = run;
   run.sinceLook = run.sending.size;

@@ -5,7 +5,7 @@ import { inputError } from '../input-error.ts';
 
 export type EditOptions = { readonly edit?: string; readonly set?: readonly string[] };
 
-/** What a replay is to be given instead of the letter's bytes: a file, or the letter's own content with some values changed. */
+/** What a replay uses instead of the letter's bytes: a file, or the letter's own content with some values changed. */
 export async function readEdit(
   letter: Pick<DeadLetterView, 'stepId' | 'body'>,
   { edit, set = [] }: EditOptions,
@@ -26,7 +26,7 @@ function toBody(bytes: Uint8Array): LetterEdit {
   return { body: Buffer.from(bytes).toString('base64') };
 }
 
-/** Of a step its input, of a message all of it. */
+/** A step's input, or a whole message. */
 function readOriginal({ stepId, body }: Pick<DeadLetterView, 'stepId' | 'body'>): JsonObject {
   const whole = toObject(Buffer.from(body ?? '', 'base64'), '--set');
   if (stepId === null) return whole;
@@ -49,7 +49,7 @@ function toObject(bytes: Uint8Array, where: string): JsonObject {
   }
 }
 
-/** `a.b.0=value`: JSON where it is some, else text. */
+/** `a.b.0=value`: as JSON if it is JSON, otherwise as text. */
 function assign(target: JsonObject, assignment: string): void {
   const at = assignment.indexOf('=');
   const path = assignment.slice(0, at).split('.');

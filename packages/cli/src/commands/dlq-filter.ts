@@ -45,7 +45,7 @@ export function toLetterQuery(options: FilterOptions, now = Date.now()): LetterQ
   };
 }
 
-/** Neither a letter nor a filter is most likely a slip: everything must be said. */
+/** Neither a letter nor a filter is most likely a slip: "everything" must be explicit. */
 export function assertChosen(letterId: string | undefined, query: LetterQuery, all: boolean | undefined): void {
   const filtered = Object.keys(query).length > 0;
   if (letterId !== undefined && (filtered || all)) {
@@ -59,7 +59,9 @@ export function assertChosen(letterId: string | undefined, query: LetterQuery, a
     throw inputError({ what: 'no letter and no filter', where: '<letter>', remedy: 'name one, a filter, or --all' });
 }
 
-/** Every letter of the filter, the oldest failure first: what belongs together is replayed in the order in which it failed. */
+/**
+ * Every letter of the filter, the oldest failure first: related letters are replayed in the order in which they failed.
+ */
 export async function collectLetters(client: Client, query: LetterQuery): Promise<readonly DeadLetterSummary[]> {
   const letters: DeadLetterSummary[] = [];
   for (let before: string | undefined; ; ) {

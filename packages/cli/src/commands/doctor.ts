@@ -69,7 +69,10 @@ export function addDoctor(program: Command, context: CommandContext): void {
   });
 }
 
-/** Where no stack runs and no broker was named, the ones of this home, for as long as the repair takes: a stack over a restored database does not start. */
+/**
+ * If no stack runs and no broker was named, starts this home's servers for as long as the repair takes: a stack over a
+ * restored database does not start.
+ */
 async function serversToRepair(context: CommandContext): Promise<AsyncDisposable | undefined> {
   const { config, home, terminal, signal } = context;
   if (config.natsUrl !== undefined || (await findStack(home))?.running) return undefined;

@@ -6,7 +6,7 @@ import { isSameProcess, signalProcess } from '../stack/process-identity.ts';
 import { type FoundStack, findStack, removeStack, type StackFile } from '../stack/stack-file.ts';
 import { withExamples } from './options.ts';
 
-/** Longer than the services' own grace period and the servers' after it. */
+/** Longer than the grace period of the services, and of the servers after them. */
 const GRACE_MS = 30_000;
 const FILE_MS = 10_000;
 
@@ -31,7 +31,8 @@ async function down({ home, terminal }: CommandContext): Promise<boolean> {
   signalProcess(supervisor, 'SIGTERM');
   if (stack.running) terminal.note('stopping …');
   if (!(await areGone(stack.file, GRACE_MS))) {
-    // The supervisor asked them and waited; what is left does not listen. Each is killed only if it still is the one we started.
+    // The supervisor asked them and waited; what is left does not react. Each is killed only if it still is the one we
+    // started.
     const left = [supervisor, ...processes].filter(isSameProcess);
     for (const process of left) signalProcess(process, 'SIGKILL');
     terminal.note(`killed: ${left.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`);
@@ -42,7 +43,7 @@ async function down({ home, terminal }: CommandContext): Promise<boolean> {
   return stack.running;
 }
 
-/** One that has taken this home has its file a moment later. */
+/** A stack that has just taken this home writes its file a moment later. */
 async function findStarting(home: Home): Promise<FoundStack | undefined> {
   const giveUpAt = performance.now() + FILE_MS;
   for (;;) {

@@ -73,7 +73,10 @@ function readFacts(validAt: string): Read {
   };
 }
 
-/** A page in memory at a time. Each line says at which revision it was read, so that what was broken off can go on at the same one. */
+/**
+ * One page in memory at a time. Each line names the revision it was read at, so that an interrupted export can continue
+ * at the same one.
+ */
 async function run(context: CommandContext, options: ExportOptions, key: string, read: Read): Promise<void> {
   const { terminal, signal } = context;
   await using file = await openJsonLines(options.out, { resume: options.resume ?? false, key, terminal });

@@ -8,7 +8,7 @@ export type PinOptions = CommonOptions & {
   readonly knownAt?: string;
 };
 
-/** Both clocks: when something holds, and what was known. */
+/** Both time axes: when something is in force, and what was known. */
 export function withPin(command: Command): Command {
   return command
     .option('--valid-at <time>', 'the moment in the world to ask about (default: now)')

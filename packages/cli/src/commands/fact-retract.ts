@@ -106,7 +106,7 @@ async function retractOne(
     ...(until && { until: parseTime(until, '--until') }),
   };
   const reply = await client.facts.retract(request).catch((error: unknown) => {
-    // Asked for again, to go on with the re-runs.
+    // Asked for again, to continue with the re-runs.
     if (rerun && isAppError(error) && error.code === 'NOT_FOUND') return undefined;
     throw error;
   });
@@ -143,7 +143,10 @@ async function* eachTask(client: Client, ref: string): AsyncGenerator<string, vo
   for await (const { taskId } of client.facts.eachAnswer(knowledgeId, version)) yield taskId;
 }
 
-/** Pinned to the revision in which it was retracted, which also names what the re-runs are for: the same command again finds them. */
+/**
+ * Pinned to the revision of the retraction, which also names the reason of the re-runs: the same command finds them
+ * again.
+ */
 async function runAgain(context: CommandContext, client: Client, ref: string, options: RetractOptions): Promise<void> {
   const { terminal, signal } = context;
   const { rate, inFlight, json } = options;

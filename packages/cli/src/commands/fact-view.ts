@@ -24,12 +24,12 @@ export function toPeriod({ validFrom, validUntil }: Pick<FactView, 'validFrom' |
   return `${validFrom === null ? 'always' : toMoment(validFrom)} – ${validUntil === null ? 'open' : toMoment(validUntil)}`;
 }
 
-/** The day where it begins one, else the time of day too: versions of one day would look alike. UTC. */
+/** The day if it begins one, otherwise with the time of day: versions of one day would look alike. UTC. */
 function toMoment(time: string): string {
   return time.replace(/T00:00(?::00(?:\.0+)?)?Z$/, '').replace(/\.0+Z$/, 'Z');
 }
 
-/** What is open about a version: what it rests on and no longer stands, and who says otherwise. */
+/** What is open about a version: which of its grounds no longer stand, and who says otherwise. */
 export function printDoubts({ terminal }: CommandContext, { marks = [], disputes = [] }: FactView): void {
   for (const { cause, kind, since } of marks)
     terminal.out(`  in doubt  rests on ${cause}, which was ${kind} (since revision ${since})`);

@@ -55,7 +55,7 @@ function addLaunder(knowledge: Command, context: CommandContext): void {
   });
 }
 
-/** A run that takes longer than anybody waits for its answer goes on: what its user can do is look. */
+/** A run that takes longer than anybody waits for its answer goes on: its user can look at the report. */
 export function toUnended(error: unknown): unknown {
   if (!isAppError(error) || error.code !== 'REQUEST_TIMEOUT') return error;
   const remedy = 'do not start another one: `slate knowledge reports` shows it once it has ended';

@@ -32,7 +32,7 @@ export function addMigrate(program: Command, context: CommandContext): void {
     const report = await reach(
       migrate({ adminUrl, ...(credentials ? { passwords: databasePasswords(credentials) } : {}) }),
     );
-    // Those with a key here, too: without them a new platform would know nobody.
+    // Tenants with a key here too: without them a new platform would know nobody.
     const keyHashes = credentials ? apiKeyHashes(credentials) : new Map<string, Buffer>();
     const tenants = [...new Set([...tenant, ...keyHashes.keys()])];
     await addTenants(adminUrl, tenants);
@@ -44,7 +44,7 @@ export function addMigrate(program: Command, context: CommandContext): void {
   });
 }
 
-/** An administrator's URL: DATABASE_URL, else of the stack that runs here. */
+/** An administrator's URL: DATABASE_URL, or that of the stack that runs here. */
 export async function findAdminUrl({ config, home }: CommandContext): Promise<string> {
   if (config.databaseUrl !== undefined) return config.databaseUrl;
   const stack = await findStack(home);

@@ -3,7 +3,7 @@ import type { CommandContext } from '../context.ts';
 
 export type CommonOptions = { readonly json?: boolean; readonly tenant: string };
 
-/** What every command that talks to the platform takes. */
+/** Options of every command that talks to the platform. */
 export function withCommonOptions(command: Command, context: CommandContext): Command {
   return command
     .option('-t, --tenant <tenant>', 'whose data (environment: SLATE_TENANT)', context.config.tenant)
@@ -12,14 +12,14 @@ export function withCommonOptions(command: Command, context: CommandContext): Co
 
 export type PageOptions = { readonly limit: number; readonly cursor?: string };
 
-/** What every listing takes. `most`: as the endpoint allows. */
+/** Options of every listing. `most`: the endpoint's limit. */
 export function withPage(command: Command, most = 500): Command {
   return command
     .option('--limit <count>', `at most ${most}`, parsePositive, 50)
     .option('--cursor <cursor>', 'continue a listing: the "next" of the page before');
 }
 
-/** How to see the next page, where there is one. */
+/** How to see the next page, if there is one. */
 export function tellNext({ note }: CommandContext['terminal'], listing: string, next: string | null): void {
   if (next !== null) note(`more: ${listing} --cursor '${next}'`);
 }
@@ -29,7 +29,7 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('write a whole number.');
 }
 
-/** At least one: a page of none, a stream without a copy. */
+/** At least one: there is no page of zero items and no stream without a copy. */
 export function parsePositive(text: string): number {
   const count = parseCount(text);
   if (count > 0) return count;

@@ -41,7 +41,7 @@ export function addPage(program: Command, context: CommandContext): void {
         remedy: 'start one with `slate up --detach`',
       });
     }
-    // Behind `#` it is sent to no server and stands in no log.
+    // After `#` it is sent to no server and appears in no log.
     const link = `${url}/login#${encodeURIComponent(apiKey)}`;
     if (json) return out(JSON.stringify({ tenant, url, link, apiKey }));
     out(link);

@@ -5,7 +5,7 @@ import { inputError } from '../input-error.ts';
 import type { UsersInForce } from '../stack/broker-users.ts';
 import { findTarget } from '../target.ts';
 
-/** The id of a tenant or role that is to be made. Throws `INVALID_INPUT` saying what it may look like. */
+/** The id of a new tenant or role. Throws `INVALID_INPUT` saying what it may look like. */
 export function requireId(id: string, what: 'tenant' | 'role'): string {
   if (TOKEN_PATTERN.test(id)) return id;
   throw inputError({
@@ -17,7 +17,7 @@ export function requireId(id: string, what: 'tenant' | 'role'): string {
 
 const IN_FORCE_MS = 10_000;
 
-/** Resolves once the broker lets the principal in with its present password. */
+/** Resolves once the broker accepts the principal's present password. */
 export async function awaitLogin(context: CommandContext, principal: Principal, users: UsersInForce): Promise<void> {
   if (users !== 'reloaded') return;
   const target = await findTarget(context, principal);

@@ -103,7 +103,7 @@ function addSwitch(schedule: Command, context: CommandContext, verb: keyof typeo
   command.action(async (scheduleId: string, { tenant, json }: CommonOptions) => {
     await using client = await openClient(context, tenant);
     const answer = await client.schedules[method](scheduleId);
-    // For the platform a schedule that is gone is as deleted as can be; for a person the name is most likely a slip.
+    // The platform treats deleting a missing schedule as done; for a person the name is most likely a slip.
     if (verb === 'remove' && !answer.changed)
       throw inputError({
         code: 'NOT_FOUND',

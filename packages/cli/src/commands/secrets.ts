@@ -11,7 +11,7 @@ import { withExamples } from './options.ts';
 type KubernetesOptions = { readonly databaseUrl: string; readonly namespace: string; readonly tenant: string[] };
 type ComposeOptions = { readonly databaseUrl?: string; readonly tenant: string[] };
 
-/** Passwords are made once and kept in the home's credentials.json; these commands only say them in other forms. */
+/** Passwords are made once and kept in the home's credentials.json; these commands only print them in other forms. */
 export function addSecrets(program: Command, context: CommandContext): void {
   const secrets = program
     .command('secrets')
@@ -65,10 +65,10 @@ function addCompose(secrets: Command, context: CommandContext): void {
     const { home, terminal } = context;
     await makeHome(home);
     const credentials = await ensureCredentials(home, tenant);
-    // Not stored anywhere else, and so the same the next time.
+    // Not stored anywhere else, and so derived to be the same the next time.
     const password = createHash('sha256').update(`postgres ${credentials.nats['admin']}`).digest('hex').slice(0, 32);
     const url = databaseUrl ?? `postgres://postgres:${password}@timescaledb:5432/cleanslate`;
-    // Only we may enter the folder; what is mounted from it, the containers' own user must be able to read.
+    // Only we may enter the folder; the containers' own user must be able to read what is mounted from it.
     const root = join(home.root, 'compose');
     await mkdir(root, { recursive: true, mode: 0o700 });
     const outside = { databaseUrl: url, ...keysOf(context) };
@@ -80,7 +80,7 @@ function addCompose(secrets: Command, context: CommandContext): void {
   });
 }
 
-/** Of servers outside the platform, from the environment. */
+/** Keys of servers outside the platform, from the environment. */
 function keysOf({ config }: CommandContext) {
   return { embeddingApiKey: config.embedding['EMBEDDING_API_KEY'], modelApiKey: config.model['MODEL_API_KEY'] };
 }

@@ -14,7 +14,7 @@ type Answer = {
   readonly by: string;
 };
 
-/** A person's decision at a task's gate. The hash is asked for: whoever decides has seen the result that it names. */
+/** A person's decision at a task's gate. The hash is required: whoever decides has seen the result that it names. */
 export function addGateCommands(task: Command, context: CommandContext): void {
   addApprove(task, context);
   addReject(task, context);

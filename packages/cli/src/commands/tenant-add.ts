@@ -58,7 +58,7 @@ type Told = {
   readonly json: boolean | undefined;
 };
 
-/** The one time that secrets are shown; then they are in the credentials file of this home only. */
+/** The only time that secrets are shown; afterwards they are only in the credentials file of this home. */
 async function tell(context: CommandContext, { tenantId, credentials, keyId, json }: Told): Promise<void> {
   const { out, note } = context.terminal;
   const principal: Principal = { kind: 'tenant', tenantId };

@@ -99,7 +99,7 @@ export function addTenantDelete(tenant: Command, context: CommandContext): void 
         'nothing was removed; with --yes it is, and that can not be undone: back up what you need',
       );
     }
-    // First the broker must be there: what is gone from the ledger can't be asked for again.
+    // The broker must be there first: what is gone from the ledger can't be asked for again.
     await using bus = await openAdminBus(context);
     const rows = await reach(eraseTenant(adminUrl, tenantId));
     const messages = await purgeTenant(bus, tenantId);

@@ -2,7 +2,7 @@ import { type Bus, request } from '@cleanslate/bus';
 import { STREAMS } from '@cleanslate/contracts';
 import { z } from 'zod';
 
-/** One durable of the broker: what it has yet to give out, what is out unacknowledged, what came again. */
+/** One durable of the broker: what it has yet to deliver, what is out unacknowledged, what was redelivered. */
 export type QueueLoad = {
   readonly stream: string;
   readonly consumer: string;

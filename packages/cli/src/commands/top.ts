@@ -20,7 +20,7 @@ import { type QueueLoad, readBrokerQueues } from './top-queues.ts';
 /** What `slate top` shows, and prints with `--json`. */
 export type Top = Overview & {
   readonly at: string;
-  /** Between the two looks. Each second; null at the first one, which is drawn alone. */
+  /** Between the two looks, per second; null at the first look, which has no predecessor. */
   readonly rates: EventCounts | null;
   /** Null: the broker can't be asked. */
   readonly queues: readonly QueueLoad[] | null;
@@ -56,7 +56,7 @@ export function addTop(program: Command, context: CommandContext): void {
       else drawTop(terminal, top, once !== true);
     };
     let before = await look(database);
-    // Rates take a second look; all else is known.
+    // Rates need a second look; everything else is known.
     if (once || json) terminal.status(`looking again in ${every}`);
     else await show(before.overview, null);
     for (;;) {
@@ -76,7 +76,7 @@ async function look(database: Database): Promise<{ readonly overview: Overview; 
   return { overview, at: performance.now() };
 }
 
-/** With the broker away the ledger still tells most of it. */
+/** With the broker away the ledger still knows most of it. */
 async function openBroker(context: CommandContext) {
   const bus = await openAdminBus(context).catch(() => undefined);
   return {

@@ -22,7 +22,7 @@ const READY_MS = 120_000;
 /** As `slate down`. */
 const GRACE_MS = 30_000;
 
-/** Starts `slate up` as a process of its own and waits for it; where another is at work here, for that one. */
+/** Starts `slate up` as a process of its own and waits for it; if another one is starting here, waits for that. */
 export async function upDetached(context: CommandContext, options: UpOptions): Promise<void> {
   const { home, terminal, signal } = context;
   const giveUpAt = performance.now() + READY_MS;
@@ -51,7 +51,7 @@ async function printFile({ home, terminal }: CommandContext, { json }: UpOptions
   if (stack) terminal.out(JSON.stringify(stack.file));
 }
 
-/** We hold the lock until our child has it. The log of the start is ours as long as one of us does. */
+/** We hold the lock until our child has it. Until then the log of the start is ours. */
 async function start(context: CommandContext, options: UpOptions, lock: HomeLock, giveUpAt: number): Promise<void> {
   const { home, terminal } = context;
   let exit: { readonly code: number | null } | undefined;
@@ -105,7 +105,7 @@ async function waitReady(
   }
 }
 
-/** Nothing of what didn't become ready, or wasn't waited for, is left running. */
+/** Nothing that didn't become ready, or wasn't waited for, is left running. */
 async function end({ terminal }: CommandContext, child: { pid: number; startedAt: string }): Promise<void> {
   if (child.startedAt === '' || !isSameProcess(child)) return;
   terminal.note('stopping …');
@@ -120,7 +120,7 @@ async function end({ terminal }: CommandContext, child: { pid: number; startedAt
 
 const Failure = z.object({ error: ErrorBody });
 
-/** Each call shows the lines that came since the last. Returns the error with which the start ended, once it is there. */
+/** Each call shows the lines since the last one. Returns the error with which the start ended, once it is there. */
 function followLog({ home, terminal }: CommandContext): () => Promise<AppError | undefined> {
   let shown = 0;
   let failure: AppError | undefined;

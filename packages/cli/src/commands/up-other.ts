@@ -4,13 +4,13 @@ import { findCredentials } from '../stack/credentials.ts';
 import { SERVICE_NAMES } from '../stack/service-table.ts';
 import { BROKER, DATABASE, findMissing, findStack, type StackFile } from '../stack/stack-file.ts';
 
-/** Longer than the longest pause before a part is started again. */
+/** Longer than the longest pause before a part is restarted. */
 const WHOLE_MS = 30_000;
 const LOOK_MS = 100;
 
 /**
- * Whether a stack runs here already, which is told. `ready` only where each of its processes runs: one that has just died is waited for,
- * and where it doesn't come back this throws.
+ * Whether a stack already runs here, which is reported. `ready` only if each of its processes runs: one that has just
+ * died is waited for, and if it doesn't come back this throws.
  */
 export async function findOther(context: CommandContext): Promise<'none' | 'busy' | 'ready'> {
   const { terminal, home } = context;
@@ -54,7 +54,7 @@ function incomplete(missing: readonly string[], file: StackFile): Error {
   return inputError({ code, what: `the stack runs without ${missing.join(', ')}`, where: file.logFile, remedy });
 }
 
-/** Until the next look. Throws the signal's reason on ^C. */
+/** Waits until the next look. Throws the signal's reason on ^C. */
 export async function pause(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -7,7 +7,7 @@ import { withExamples } from './options.ts';
 import { type UpOptions, upDetached } from './up-detached.ts';
 import { findOther, printReady } from './up-other.ts';
 
-/** Where nobody listens there, so that a stock client finds them without looking. */
+/** Used if nobody listens there, so that a stock client finds them at once. */
 const PORTS = { nats: 4222, gateway: 8080 };
 
 export function addUp(program: Command, context: CommandContext): void {
@@ -35,9 +35,9 @@ Environment:
 
 async function up(context: CommandContext, options: UpOptions): Promise<void> {
   const { home, terminal, signal } = context;
-  // One that was started by `slate up --detach` is told of by that command, which has looked already.
+  // `slate up --detach` has looked already, and reports it itself.
   if (!options.quiet && (await findOther(context)) !== 'none') return;
-  // Before anything is started: a file that is wrong is told here, and not by a retriever that doesn't come up.
+  // Before anything is started: a faulty file is reported here, not by a retriever that doesn't come up.
   const sources = await toSourcesEnvironment(context.env);
   const lock = await lockHome(home);
   if (!('release' in lock)) {

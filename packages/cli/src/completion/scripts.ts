@@ -1,4 +1,4 @@
-/** One command with what may stand behind it. */
+/** One command with what may follow it. */
 export type Completed = {
   /** `['slate', 'task', 'list']`. */
   readonly path: readonly string[];
@@ -10,13 +10,13 @@ export type Completed = {
     readonly long: string;
     readonly short?: string;
     readonly does: string;
-    /** What it takes, as in its help: `file`, `count`. Absent: nothing. */
+    /** Its argument, as in the help: `file`, `count`. Absent: none. */
     readonly value?: string;
     readonly choices: readonly string[];
   }[];
 };
 
-/** A script that asks nobody when a key is pressed: all words are in it. */
+/** A script that calls nothing when a key is pressed: all words are in it. */
 export function toCompletion(shell: 'bash' | 'zsh' | 'fish', commands: readonly Completed[]): string {
   return { bash, zsh, fish }[shell](commands);
 }
@@ -25,7 +25,7 @@ const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const flagsOf = (option: Completed['options'][number]) => [option.long, ...(option.short ? [option.short] : [])];
 const takesFile = ({ value }: Completed['options'][number]) => value === 'file';
 
-/** The command line's words up to the cursor, folded into the command they name. */
+/** Folds the command line's words up to the cursor into the command they name. */
 function descend(commands: readonly Completed[], indent: string, name = 'path'): string {
   const deeper = commands.filter(({ path }) => path.length > 1).map(({ path }) => quote(path.join(' ')));
   return `${indent}case "$${name} $word" in\n${indent}  ${deeper.join('|')}) ${name}="$${name} $word" ;;\n${indent}esac`;
@@ -70,7 +70,7 @@ complete -F _slate slate
 `;
 }
 
-/** (In zsh `path` is the search path: the command's place has another name there.) */
+/** (In zsh `path` is the search path, so the command's place has another name there.) */
 function zsh(commands: readonly Completed[]): string {
   const describe = (name: string, does: string) => quote(`${name.replaceAll(':', '\\:')}:${does}`);
   const values = commands.flatMap(({ path, options }) =>

@@ -5,7 +5,10 @@ import { type HomeLock, lockHome, requireHome } from '../stack/home-lock.ts';
 
 export type DemoHome = { readonly home: Home; readonly lock: HomeLock; readonly kept: boolean };
 
-/** A fresh folder. It is kept afterwards, to look further; a second demo at the same time gets one of its own, which goes with it. */
+/**
+ * A fresh folder. It is kept afterwards for further looks; a second demo at the same time gets a folder of its own,
+ * which is deleted at its end.
+ */
 export async function makeDemoHome(root: string): Promise<DemoHome> {
   const shared = toHome(join(root, 'demo'));
   const lock = await lockHome(shared);

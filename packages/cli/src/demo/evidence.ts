@@ -2,7 +2,7 @@ import type { Client } from '@cleanslate/client';
 import type { FactView, TaskView } from '@cleanslate/contracts';
 import type { ContractReport, Finding } from '@cleanslate/workflows';
 
-/** What a finding rests on: a passage of the document and one version of a fact, and where that fact comes from. */
+/** What a finding rests on: a passage of the document and one version of a fact, with the source of that fact. */
 export type EvidenceLink = {
   readonly clause: Finding['clause'];
   readonly severity: Finding['severity'];
@@ -14,11 +14,11 @@ export type EvidenceLink = {
   readonly validUntil: string | null;
   readonly sourceRef: string;
   readonly sourceType: FactView['sourceType'];
-  /** Knowledge revision since which the version is believed. */
+  /** Knowledge revision since which the version has been believed. */
   readonly revision: number;
 };
 
-/** Each finding's chain, read anew from the knowledge base at the task's pin rather than taken from the report. */
+/** Each finding's chain, read from the knowledge base at the task's pin rather than taken from the report. */
 export async function traceEvidence(client: Client, task: TaskView, report: ContractReport): Promise<EvidenceLink[]> {
   const links: EvidenceLink[] = [];
   for (const finding of report.findings) {

@@ -22,11 +22,11 @@ export type DemoOutcome = {
   readonly report: ContractReport | undefined;
   readonly evidence: readonly EvidenceLink[];
   readonly timings: Readonly<Record<'stackMs' | 'importMs' | 'taskMs' | 'totalMs', number>>;
-  /** The demo's state, where it was kept. */
+  /** The demo's state, if it was kept. */
   readonly home: string | undefined;
 };
 
-/** A whole stack of its own, one contract review from submit to validated report, and everything stopped again. */
+/** A whole stack of its own, one contract review from submit to validated report, then everything is stopped. */
 export async function runDemo(context: CommandContext, options: DemoOptions): Promise<DemoOutcome> {
   const { terminal, signal } = context;
   const begun = performance.now();
@@ -64,7 +64,7 @@ export async function runDemo(context: CommandContext, options: DemoOptions): Pr
 }
 
 async function readContract({ env }: CommandContext, options: DemoOptions) {
-  // `npm run demo` changes to the checkout; a path means the folder its user is in.
+  // `npm run demo` changes to the checkout; a relative path means the folder its user is in.
   const given =
     options.input === undefined || options.input === '-'
       ? options.input

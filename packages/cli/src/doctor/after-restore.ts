@@ -12,17 +12,18 @@ export type AfterRestore = RestoreReport & {
   readonly commandsPurged: number;
   /** Where EVENTS ends. */
   readonly stream: { readonly epoch: number; readonly position: number; readonly revision: number };
-  /** Tasks that EVENTS shows and the database lacks (`database` null), or has in an earlier state and will go on with. */
+  /** Tasks in EVENTS that the database lacks (`database` null), or has in an earlier state and will continue. */
   readonly tasks: readonly LostTask[];
-  /** Fact versions that EVENTS shows and the database lacks. */
+  /** Fact versions in EVENTS that the database lacks. */
   readonly facts: readonly string[];
 };
 
 const Purged = z.object({ purged: z.number().optional() });
 
 /**
- * After the database was restored from a backup, with all services stopped: a new epoch, no open claims, doorbells re-derived, and a list of what the backup
- * did not have yet. Safe to repeat. Throws `CONFIGURATION` while services are connected.
+ * For a database restored from a backup, with all services stopped: begins a new epoch, ends open claims, derives
+ * doorbells again, and lists what the backup did not have yet. Safe to repeat. Throws `CONFIGURATION` while services
+ * are connected.
  */
 export async function repairAfterRestore(context: CommandContext): Promise<AfterRestore> {
   const adminUrl = await findAdminUrl(context);

@@ -10,7 +10,7 @@ const NAME = 'ledger age';
 const Answer = z.object({ message: z.object({ data: z.string() }).optional() });
 const Event = z.object({ epoch: z.number().default(1), sequence: z.string().regex(/^[0-9]+$/) });
 
-/** Does the stream tell of more than the ledger knows? Says nothing where either can't be read: the other checks do. */
+/** Does the stream know more than the ledger? Silent if either can't be read: the other checks report that. */
 export async function checkAge(context: CommandContext): Promise<readonly Check[]> {
   try {
     await using bus = await openAdminBus(context);

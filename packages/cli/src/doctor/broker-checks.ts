@@ -35,7 +35,7 @@ async function checkTopology({ home }: CommandContext, bus: Bus): Promise<Check>
   );
 }
 
-/** Does every stream take messages? One that could not be written says nothing to who publishes, and looks healthy. */
+/** Does every stream accept messages? One that could not be written doesn't answer publishes, and looks healthy. */
 async function checkStreams(bus: Bus): Promise<readonly Check[]> {
   const faults = await Promise.all(STREAMS.map(async ({ name }) => ({ name, fault: await findWriteFault(bus, name) })));
   const refusing = faults.flatMap(({ name, fault }) => (fault === undefined ? [] : [refusesPublishes(name, fault)]));
@@ -64,7 +64,7 @@ async function checkBacklog(bus: Bus): Promise<readonly Check[]> {
   return [backlog, ...(clock === undefined ? [] : [judgeClock('broker clock', Date.parse(clock))])];
 }
 
-/** Every credential must be let in, and refused to listen to everything. */
+/** Every credential must be accepted, and refused to listen to everything. */
 async function checkPermissions(context: CommandContext): Promise<Check> {
   if (context.config.natsUrl !== undefined && context.config.natsUser !== undefined) {
     const text = 'one login for all services: nothing keeps one from speaking for another';

@@ -1,9 +1,9 @@
-/** One thing looked at. `skip`: it can't be judged, because something it needs isn't there. */
+/** One thing that was checked. `skip`: it can't be judged, because something it needs isn't there. */
 export type Check = {
   readonly name: string;
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
   readonly found: string;
-  /** What to do; only where something is to be done. */
+  /** What to do, if anything. */
   readonly remedy?: string;
 };
 

@@ -108,7 +108,7 @@ async function checkLedger(database: Database): Promise<readonly Check[]> {
   ];
 }
 
-/** What was to be erased and was never confirmed is still there for somebody to read. */
+/** A redaction that was never confirmed leaves its content for somebody to read. */
 async function checkRedactions(database: Database): Promise<Check> {
   const { rows } = await database.pool.query<{ open: number; stuck: number; waiting: number }>(
     `SELECT count(*)::int4 AS open, count(*) FILTER (WHERE cardinality(e.waits_for) > 0)::int4 AS waiting,

@@ -3,7 +3,7 @@ import { type Check, fail, ok, warn } from './check.ts';
 
 export type BrokerInfo = { readonly version?: string; readonly jetstream?: boolean; readonly max_payload?: number };
 
-/** Is it a broker that everything fits through? `info` is what it said when it was reached. */
+/** Is it a broker that everything fits through? `info` is what it said on connecting. */
 export function judgeBroker({ version, jetstream, max_payload: maxPayload = 0 }: BrokerInfo): Check {
   const name = `nats-server ${version}`;
   if (!jetstream) return warn('broker', `${name} without JetStream`, 'enable jetstream in its configuration');
@@ -12,7 +12,7 @@ export function judgeBroker({ version, jetstream, max_payload: maxPayload = 0 }:
   return warn('broker', `${found}: larger documents are refused`, 'set max_payload: 8MB in its configuration');
 }
 
-/** A stream that stores nothing any more, for the reason that the broker gives. */
+/** A stream that stores nothing any more, with the broker's reason. */
 export function refusesPublishes(stream: string, fault: string): Check {
   const remedy = `make room for the broker's files, then restart it: it takes nothing for this stream before. What it had accepted goes on`;
   return fail(`stream ${stream}`, `publishes to it are refused: ${fault}`, remedy);

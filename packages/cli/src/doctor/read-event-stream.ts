@@ -21,7 +21,7 @@ const Answer = z.object({
   message: z.object({ subject: z.string(), data: z.string().optional() }).optional(),
 });
 
-/** The newest that the stream EVENTS tells. */
+/** The newest in the stream EVENTS. */
 export type StreamStory = {
   readonly epoch: number;
   readonly position: number;
@@ -46,7 +46,7 @@ type Draft = {
   facts: Map<string, { tenantId: string; knowledgeId: string; version: number; revision: number }>;
 };
 
-/** Reads the whole stream, oldest first. A missing stream tells nothing. Throws `BROKER_UNAVAILABLE`, `REQUEST_TIMEOUT`. */
+/** Reads the whole stream, oldest first. A missing stream is empty. Throws `BROKER_UNAVAILABLE`, `REQUEST_TIMEOUT`. */
 export async function readEventStream(bus: Bus): Promise<StreamStory> {
   const story: Draft = { epoch: 0, position: 0, revision: 0, tasks: new Map(), facts: new Map() };
   const info = await ask(bus, '$JS.API.STREAM.INFO.EVENTS', {});
@@ -99,7 +99,7 @@ function readHead(bytes: Uint8Array): { epoch: number; position: number } | unde
   return parsed.success ? { epoch: parsed.data.epoch, position: Number(parsed.data.sequence) } : undefined;
 }
 
-/** Other types travel there too; one that can't be read tells nothing. */
+/** Other types travel there too; one that can't be read is skipped. */
 function tryDecode<M extends Parameters<typeof decodeMessage>[0][number]>(
   definitions: readonly M[],
   bytes: Uint8Array,

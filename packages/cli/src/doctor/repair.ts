@@ -8,7 +8,10 @@ import type { CommandContext } from '../context.ts';
 const ANSWER_MS = 20_000;
 const LOOK_MS = 200;
 
-/** Asks a scheduler, the one writer of the ledger, to reconcile now. Returns how much it repaired; throws `DATABASE_UNAVAILABLE`, or `REQUEST_TIMEOUT` where none answers. */
+/**
+ * Asks a scheduler, the one writer of the ledger, to reconcile now. Returns how much it repaired; throws
+ * `DATABASE_UNAVAILABLE`, or `REQUEST_TIMEOUT` if none answers.
+ */
 export async function askForRepair(context: CommandContext): Promise<number> {
   const url = await findAdminUrl(context);
   await using database = openDatabase({ url, applicationName: 'slate-doctor', poolSize: 1 });

@@ -1,7 +1,10 @@
 import type { CommandContext } from '../context.ts';
 import { findStack } from '../stack/stack-file.ts';
 
-/** What to do about a broker or a database that doesn't answer: a variable helps only those who set it, and `slate up` leaves a stack that runs as it is. */
+/**
+ * What to do about a broker or a database that doesn't answer: a variable helps only those who set it, and `slate up`
+ * leaves a running stack as it is.
+ */
 export async function toRevive(
   { config, home }: CommandContext,
   variable: 'NATS_URL' | 'DATABASE_URL',

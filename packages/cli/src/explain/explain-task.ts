@@ -14,7 +14,7 @@ import { findEvidence, type Passage } from './find-evidence.ts';
 import { type FoundModel, findModel } from './find-model.ts';
 import { type Why, whyOf } from './why.ts';
 
-/** A fact version that the result names, read anew; `found` false: this tenant has no such version. */
+/** A fact version that the result names, read again; `found` false: this tenant has no such version. */
 export type CitedFact = {
   readonly ref: string;
   readonly found: boolean;
@@ -23,11 +23,11 @@ export type CitedFact = {
   readonly validUntil: string | null;
   readonly sourceType: FactView['sourceType'] | null;
   readonly sourceRef: string | null;
-  /** Since which revision it is believed. */
+  /** The revision since which it has been believed. */
   readonly revisionFrom: number | null;
   /** It held at the task's pin. */
   readonly heldAtPin: boolean;
-  /** It is still believed: null revisionUntil. Else what it was replaced or taken back at. */
+  /** It is still believed: null revisionUntil. Otherwise the revision at which it was replaced or retracted. */
   readonly revisionUntil: number | null;
 };
 
@@ -36,9 +36,9 @@ export type Explanation = {
   readonly why: Why;
   readonly steps: readonly Omit<StepDetail, 'output'>[];
   readonly evidence: { readonly passages: readonly Passage[]; readonly facts: readonly CitedFact[] };
-  /** Where its sources disagree, with all sides and what became of it. */
+  /** Where its sources disagree, with all sides and the outcome. */
   readonly disputes: readonly FoundDispute[];
-  /** What a model added to it, and what of its answer was dropped; null where none had a part in it. */
+  /** What a model added, and what of its answer was dropped; null if no model took part. */
   readonly model: FoundModel | null;
   readonly learned: readonly CandidateView[];
   readonly letters: readonly DeadLetterSummary[];

@@ -21,7 +21,10 @@ export type FoundDispute = z.infer<typeof FoundDispute>;
 
 const MOST = 50;
 
-/** Where a result, of whatever workflow, says that its sources disagree: the entries of its `disputes` that have the form of one. */
+/**
+ * The disagreements of a result's sources, whatever its workflow: the entries of its `disputes` that have the right
+ * form.
+ */
 export function findDisputes(result: unknown): readonly FoundDispute[] {
   if (typeof result !== 'object' || result === null || !('disputes' in result) || !Array.isArray(result.disputes))
     return [];

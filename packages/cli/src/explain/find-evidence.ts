@@ -10,8 +10,8 @@ const MAX_DEPTH = 64;
 const MOST = 200;
 
 /**
- * What a result, of whatever workflow, says it rests on: every quote with its place, and every `knowledgeId@version`, each once, in the order in which
- * they stand there. Texts are not searched: a reference in prose is no evidence.
+ * What a result, of whatever workflow, rests on: every quote with its place, and every `knowledgeId@version`, each
+ * once, in order of appearance. Texts are not searched: a reference in prose is not evidence.
  */
 export function findEvidence(result: unknown): FoundEvidence {
   const passages = new Map<string, Passage>();

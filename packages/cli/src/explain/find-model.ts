@@ -9,7 +9,9 @@ const FoundModel = z.object({
 });
 export type FoundModel = z.infer<typeof FoundModel>;
 
-/** What a result, of whatever workflow, says that a model added to what rules found: its `model`, where that has the form of one. */
+/**
+ * What a model added to what rules found, for a result of whatever workflow: its `model`, if that has the right form.
+ */
 export function findModel(result: unknown): FoundModel | null {
   if (typeof result !== 'object' || result === null || !('model' in result)) return null;
   return FoundModel.safeParse(result.model).data ?? null;

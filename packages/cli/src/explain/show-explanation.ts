@@ -6,7 +6,7 @@ import { showMarks } from '../view/show-task.ts';
 import { cutTo, toTable } from '../view/table.ts';
 import type { CitedFact, Explanation } from './explain-task.ts';
 
-/** For a person, the most telling first. */
+/** For a person, the most important first. */
 export function showExplanation(terminal: Terminal, explanation: Explanation): void {
   const { out, style } = terminal;
   const { task, why } = explanation;

@@ -3,7 +3,7 @@ import { type DeadLetterSummary, type StepDetail, type TaskView, toErrorText } f
 /** For a person: why it is as it is, and what to do about it (null: nothing). */
 export type Why = { readonly because: string; readonly toDo: string | null };
 
-/** From the record alone; a code that isn't known here is told as it is. */
+/** From the record alone; an unknown code is printed as it is. */
 export function whyOf(
   task: Pick<TaskView, 'taskId' | 'state' | 'error' | 'gate' | 'failing' | 'round'>,
   steps: readonly Pick<StepDetail, 'stepId' | 'role' | 'phase' | 'error' | 'spent' | 'dueAt' | 'worker'>[],

@@ -4,7 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { openClient } from '../target.ts';
 import { readPolicySet } from './read-policy-set.ts';
 
-/** A fact that was imported though no review can apply it: a typo in its rule, most likely. */
+/** A fact that was imported although no review can apply it: most likely a typo in its rule. */
 export type ImportWarning = { readonly knowledgeId: string; readonly why: string };
 
 export type ImportedFacts = ValueOf<typeof FactImportSet> & { readonly warnings: readonly ImportWarning[] };
@@ -16,7 +16,7 @@ export async function importFacts(context: CommandContext, tenant: string, file:
   return { ...(await client.facts.import(set)), warnings: findWarnings(set.facts, set.sourceType) };
 }
 
-/** Warnings, not refusals: the knowledge base holds facts of any kind, and another workflow may well know the rule. */
+/** Warnings, not refusals: the knowledge base holds facts of any kind, and another workflow may know the rule. */
 export function findWarnings(facts: readonly FactImport[], sourceType?: SourceType): ImportWarning[] {
   const { unusable } = wordsOf('en');
   return facts.flatMap(({ knowledgeId, periods, ...assertion }) => {

@@ -4,15 +4,15 @@ import { inputError } from '../input-error.ts';
 import type { Terminal } from '../terminal.ts';
 
 export type JsonLinesOptions = {
-  /** Go on behind the last whole line; else the file must not be there yet. */
+  /** Continue after the last complete line; otherwise the file must not exist yet. */
   readonly resume: boolean;
-  /** The field by which the lines are in order. */
+  /** The field by which the lines are ordered. */
   readonly key: string;
   readonly terminal: Terminal;
 };
 
 export type JsonLines = AsyncDisposable & {
-  /** Of the last whole line: where the next begins, and the revision it was read at. */
+  /** From the last complete line: where the next begins, and the revision it was read at. */
   readonly after: string | undefined;
   readonly revision: number | undefined;
   write(lines: readonly object[]): Promise<void>;
@@ -21,7 +21,10 @@ export type JsonLines = AsyncDisposable & {
 /** A line is at most as long as a message. */
 const TAIL_BYTES = 16 * 1024 ** 2;
 
-/** Opens a file for lines of JSON; `-` is stdout. Throws `INVALID_INPUT` where it is there and is not to be gone on with, or is none of ours. */
+/**
+ * Opens a file for lines of JSON; `-` is stdout. Throws `INVALID_INPUT` if it exists and must not be continued, or is
+ * not one of ours.
+ */
 export async function openJsonLines(path: string, { resume, key, terminal }: JsonLinesOptions): Promise<JsonLines> {
   if (path === '-') {
     if (resume)
@@ -67,7 +70,7 @@ async function openFile(path: string, resume: boolean): Promise<FileHandle> {
   }
 }
 
-/** The last line that is whole; what a broken-off run left behind it goes. */
+/** The last complete line; whatever an interrupted run left after it is cut off. */
 async function readLast(file: FileHandle, path: string, key: string) {
   const { size } = await file.stat();
   const from = Math.max(0, size - TAIL_BYTES);

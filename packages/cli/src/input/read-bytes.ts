@@ -2,7 +2,10 @@ import { open, stat } from 'node:fs/promises';
 import { MAX_BODY_BYTES } from '@cleanslate/contracts';
 import { inputError } from '../input-error.ts';
 
-/** The bytes of a file, or of stdin for `-`. Refuses what isn't a readable, not too large file before reading it; `split`: how to go on then. */
+/**
+ * The bytes of a file, or of stdin for `-`. Refuses anything but a readable file of acceptable size before reading it;
+ * `split`: the remedy for one that is too large.
+ */
 export async function readBytes(
   file: string,
   where: string,
@@ -25,7 +28,7 @@ export async function readBytes(
     throw unreadable(file, where, error);
   });
   try {
-    // Counted as they come: a device or a pipe tells no size, and may have no end.
+    // Counted while reading: a device or a pipe has no size, and may have no end.
     return await collect(handle.createReadStream({ autoClose: false }), maxBytes, (size) => tooLarge(file, size));
   } finally {
     await handle.close();

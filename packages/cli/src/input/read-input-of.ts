@@ -3,12 +3,12 @@ import { WORKFLOWS } from '@cleanslate/workflows';
 import { inputError } from '../input-error.ts';
 import { readSubmitInput } from './read-submit-input.ts';
 
-/** The input that a file gives, or none where the workflow takes none. */
+/** The input from a file, or none if the workflow takes none. */
 export async function readInputOf(workflow: string, file: string | undefined): Promise<JsonObject> {
   return file === undefined ? emptyInput(workflow) : await readSubmitInput(file);
 }
 
-/** What a workflow gets that takes nothing. One that isn't built in is judged by the scheduler. */
+/** The input of a workflow that takes none. The scheduler judges workflows that aren't built in. */
 function emptyInput(workflow: string): JsonObject {
   const known = WORKFLOWS.find((each) => each.name === workflow);
   const required = known?.plan.inputSchema['required'];

@@ -8,10 +8,10 @@ const WHERE = '--input';
 
 /** A workflow's input: a `.json` file is the input itself; a text, Word or PDF file becomes `{ document: { name, mediaType, text } }`. */
 export async function readSubmitInput(file: string): Promise<JsonObject> {
-  // A Word or PDF file is larger than the text that is sent of it.
+  // A Word or PDF file is larger than the text sent from it.
   const packed = /\.(?:pdf|docx)$/i.test(file);
   const bytes = await readBytes(file, WHERE, packed ? { maxBytes: DEFAULT_BOUNDS.maxFileBytes } : {});
-  // What a shell pipes in has no name; a JSON object shows itself.
+  // What a shell pipes in has no name; a JSON object is recognised by itself.
   const asJson = file === '-' ? firstCharacter(bytes) === '{' : extname(file).toLowerCase() === '.json';
   return asJson
     ? readJsonInput(bytes, file)

@@ -6,7 +6,10 @@ import type { CommandContext } from '../context.ts';
 import { inputError } from '../input-error.ts';
 import { readBytes } from './read-bytes.ts';
 
-/** Loaded by the commands that need it: its database driver and HTTP client would cost every other one its start. */
+/**
+ * Loaded only by the commands that need it: its database driver and HTTP client would slow down the start of every
+ * other one.
+ */
 const loadSources = () => import('@cleanslate/sources');
 
 export type SourcesFile = { readonly file: string; readonly settings: readonly SourceSettings[] };
@@ -29,7 +32,7 @@ export async function openSourcesFile(context: CommandContext, given?: string): 
   return openSources({ settings, file, env: context.env, embedder: embeddings });
 }
 
-/** What the retriever of the local stack is given: the file and the variables it names. Nothing where no file is set. */
+/** For the retriever of the local stack: the file and the variables it names. Nothing if no file is set. */
 export async function toSourcesEnvironment(env: CommandContext['env']): Promise<Record<string, string>> {
   if (!env['SOURCES_FILE']) return {};
   const { file, settings } = await readSourcesFile({ env });

@@ -7,7 +7,7 @@ import { says, saysOtherNumber, toldBy } from './said.ts';
 export type Asked = Outcome & {
   /** Hits, best first. */
   readonly found: readonly string[];
-  /** For people: what it was that failed. */
+  /** For people: what failed. */
   readonly why: readonly string[];
   readonly violations: readonly Violation[];
   readonly revision: number;
@@ -17,7 +17,10 @@ export type Asked = Outcome & {
 const TOP = 5;
 const AT_ONCE = 4;
 
-/** Asks all questions, four at a time, in the order of the set. `answers`: also has the workflow answer those that say how. */
+/**
+ * Asks all questions, four at a time, in the order of the set. `answers`: also has the workflow answer those with an
+ * `answer`.
+ */
 export async function askAll(client: Client, set: QuestionSet, answers: boolean): Promise<Asked[]> {
   const asked: Asked[] = [];
   let next = 0;
@@ -57,7 +60,7 @@ async function ask(client: Client, question: Question, set: QuestionSet, answers
     told.push('changed_number');
     why.push(`${refOf(expected)} says ${expected.assertion?.value ?? 'no value'}, not ${question.value}`);
   }
-  // A version that the search returned where the fact read by its id says another one holds.
+  // A version from the search although the fact read by its id has another one in force.
   if (expected !== undefined && !(await holds(client, expected, pin))) {
     told.push('stale');
     why.push(`${refOf(expected)} is not the version in force at ${pin.validAt}, revision ${pin.revision}`);
@@ -86,7 +89,7 @@ function names(wanted: string, fact: FactView): boolean {
   return wanted === fact.knowledgeId || wanted === refOf(fact);
 }
 
-/** What must never be found: each with the version that it is about. */
+/** What must never be found, each with the version concerned. */
 export function findViolations(
   fact: FactView,
   tenant: string,

@@ -9,7 +9,7 @@ const Outcome = z.strictObject({
 });
 export type Outcome = z.infer<typeof Outcome>;
 
-/** What a run came to, kept to compare later ones with. */
+/** The result of a run, kept to compare later runs with. */
 export const Baseline = z.strictObject({
   format: z.literal(1),
   madeAt: z.string(),
@@ -27,7 +27,7 @@ export type CategoryReport = {
   readonly category: string;
   readonly asked: number;
   readonly passed: number;
-  /** Of the questions that the baseline knows as they are now. */
+  /** Only of the questions that the baseline has in their present wording. */
   readonly compared: number;
   readonly before: number | null;
   readonly now: number | null;
@@ -37,11 +37,14 @@ export type CategoryReport = {
   readonly dropped: boolean;
 };
 
-/** A category has dropped when it lost more than this, and chance would do so more rarely than one time in twenty. */
+/** A category has dropped if it lost more than this, and chance would do so less often than one time in twenty. */
 const DROP = 0.05;
 const NOISE = 0.05;
 
-/** By category: how many pass, and whether it dropped against the baseline. Questions that are new, or were reworded, are counted and not compared. */
+/**
+ * By category: how many pass, and whether it dropped against the baseline. New and reworded questions are counted but
+ * not compared.
+ */
 export function compare(outcomes: readonly Outcome[], baseline: Baseline | null): CategoryReport[] {
   const before = new Map(
     baseline?.questions.map((outcome) => [`${outcome.id} ${outcome.fingerprint}`, outcome.passed]),
@@ -57,7 +60,7 @@ export function compare(outcomes: readonly Outcome[], baseline: Baseline | null)
     const rate = (key: 'was' | 'is') =>
       pairs.length === 0 ? null : pairs.filter((pair) => pair[key]).length / pairs.length;
     const p = pairs.length === 0 ? null : mcNemar(worse, better);
-    // As whole questions: 19 of 20 is five points, and not a hair more by rounding.
+    // In whole questions: 19 of 20 is five points, without rounding errors.
     const lost = worse - better > DROP * pairs.length + 1e-9;
     return {
       category,

@@ -1,11 +1,11 @@
 /**
- * Exact McNemar test of paired answers: how likely so uneven a split of the questions that changed (`worse` from right to wrong, `better` the other way)
- * would be if nothing had changed but chance. Two-sided; 1 where nothing changed.
+ * Exact McNemar test of paired answers: the probability of so uneven a split of the changed questions (`worse` from
+ * right to wrong, `better` the other way) if only chance were at work. Two-sided; 1 if nothing changed.
  */
 export function mcNemar(worse: number, better: number): number {
   const changed = worse + better;
   const fewer = Math.min(worse, better);
-  // The tail of a fair coin's binomial; terms by logarithms, so that 10,000 questions don't overflow.
+  // The tail of a fair coin's binomial distribution; terms by logarithms, so that 10,000 questions don't overflow.
   let logTerm = -changed * Math.LN2;
   let tail = 0;
   for (let k = 0; k <= fewer; k++) {

@@ -4,7 +4,7 @@ import { readYaml } from '@cleanslate/documents';
 import { z } from 'zod';
 import { readBytes } from '../input/read-bytes.ts';
 
-/** Numbers come as the text that stands there. */
+/** Numbers arrive as their literal text. */
 const count = (least: number, most: number) =>
   z
     .string()
@@ -28,9 +28,9 @@ const Question = z
       .default([]),
     /** Ids that must not be among them. */
     not: z.array(KnowledgeId).max(20).default([]),
-    /** Value of the first expected fact, as it must be read. */
+    /** Value of the first expected fact, literally. */
     value: z.string().max(2_000).optional(),
-    /** Texts that the answer of the question-answering workflow must hold. */
+    /** Texts that the answer of the question-answering workflow must contain. */
     answer: z.array(Text).max(20).optional(),
     top: Top,
   })
@@ -41,7 +41,7 @@ export type Question = z.infer<typeof Question>;
 
 const QuestionSet = z
   .strictObject({
-    /** Where a question says nothing of its own. */
+    /** Defaults for questions. */
     defaults: z.strictObject({ ...Pin, top: Top }).default({}),
     /** Texts that were erased: they must turn up nowhere. */
     erased: z.array(Text).max(1_000).default([]),
@@ -68,7 +68,7 @@ export async function readQuestionSet(file: string): Promise<QuestionSet> {
   throw yaml.fault(path, what, 'see infra/samples/regress.yaml for the form');
 }
 
-/** Changes with everything that decides whether it passes: a question that was reworded has no baseline. */
+/** Changes with everything that decides whether it passes: a reworded question has no baseline. */
 export function fingerprintOf(question: Question, defaults: QuestionSet['defaults']): string {
   return createHash('sha256')
     .update(canonicalJson({ ...defaults, ...question }))

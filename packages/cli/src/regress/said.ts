@@ -5,8 +5,8 @@ type Comparison = Extract<Answer['statements'][number], { kind: 'comparison' }>;
 const NUMBER = String.raw`\d+(?:[.,]\d+)*`;
 
 /**
- * What an answer tells, text by text: its outcome, quotes, values with their units, verdicts and comparisons. Not the question, which it repeats, nor what it
- * could have said. Of a result in another form all of it.
+ * What an answer states, text by text: its outcome, quotes, values with their units, verdicts and comparisons. Not the
+ * question, which it repeats, nor possible outcomes. Everything, for a result in another form.
  */
 export function toldBy(result: unknown): string[] {
   const answer = Answer.safeParse(result);
@@ -20,13 +20,18 @@ export function toldBy(result: unknown): string[] {
   return [answer.data.outcome.replaceAll('_', ' '), ...statements];
 }
 
-/** Whether one of the texts holds this one; its numbers as whole numbers: "28 days" doesn't say "8 days". */
+/**
+ * Whether one of the texts contains this one; its numbers must match as whole numbers: "28 days" doesn't say "8 days".
+ */
 export function says(texts: readonly string[], wanted: string): boolean {
   const pattern = new RegExp(bounded(escaped(wanted), wanted), 'u');
   return texts.some((text) => pattern.test(text));
 }
 
-/** Whether a text says it with other numbers: "8 characters" where "14 characters" is wanted. Nothing is said of a number alone. */
+/**
+ * Whether a text says it with other numbers: "8 characters" when "14 characters" is wanted. A number alone is not
+ * compared.
+ */
 export function saysOtherNumber(texts: readonly string[], wanted: string): boolean {
   const parts = wanted.split(new RegExp(NUMBER, 'u'));
   if (parts.length < 2 || !parts.some((part) => /[\p{L}\p{Sc}%]/u.test(part))) return false;

@@ -13,10 +13,10 @@ export async function writeBrokerUsers(home: Home, credentials: Credentials): Pr
   await writePrivateFile(home.natsAuthorization, config);
 }
 
-/** What became of changed users: in force, to be loaded by hand, or there at the next `slate up`. */
+/** Status of changed users: in force, to be loaded by hand, or in force at the next `slate up`. */
 export type UsersInForce = 'reloaded' | 'by-hand' | 'at-start';
 
-/** Writes the broker's users anew and has the broker of the stack that runs here read them. Connections of unchanged users stay. */
+/** Rewrites the broker's users and has the broker of this stack reload them. Connections of unchanged users stay. */
 export async function renewBrokerUsers(
   { home, config }: CommandContext,
   credentials: Credentials,
@@ -32,7 +32,7 @@ export async function renewBrokerUsers(
   return stack?.running || config.natsUrl !== undefined ? 'by-hand' : 'at-start';
 }
 
-/** What a person must still do, in one line; undefined where nothing is left. */
+/** What a person must still do, in one line; undefined if nothing. */
 export function describeLeft(home: Home, users: UsersInForce): string | undefined {
   if (users === 'reloaded') return undefined;
   if (users === 'at-start') return 'the broker learns of it at the next `slate up`';

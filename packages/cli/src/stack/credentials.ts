@@ -12,7 +12,10 @@ export const Credentials = z.object({
   nats: z.record(z.string(), z.string()),
   database: z.record(z.string(), z.string()),
   apiKeys: z.record(TenantId, z.string()),
-  /** In the place of keys, for who must know them and not use them: the Job that registers them. SHA-256 by tenant. */
+  /**
+   * Instead of keys, for those who must recognise them but not use them: the Job that registers them. SHA-256 by
+   * tenant.
+   */
   apiKeyHashes: z.record(TenantId, Sha256).optional(),
 });
 export type Credentials = z.infer<typeof Credentials>;

@@ -2,11 +2,14 @@ import { open, rm, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inputError } from '../input-error.ts';
 
-/** Whoever holds it this long has died: it is held for one read and one write. */
+/** Whoever has held it this long has died: it is held for one read and one write. */
 const STALE_MS = 10_000;
 const GIVE_UP_MS = 15_000;
 
-/** A lock between commands, by a file that only one of them can make; it is given back when disposed of. Throws `CONFIGURATION`. */
+/**
+ * A lock between commands, as a file that only one of them can create; released when disposed of. Throws
+ * `CONFIGURATION`.
+ */
 export async function lockFile(path: string): Promise<AsyncDisposable> {
   const giveUpAt = performance.now() + GIVE_UP_MS;
   for (;;) {

@@ -15,8 +15,8 @@ type Owner = z.infer<typeof Owner>;
 export type HomeLock = { release(): Promise<void> };
 
 /**
- * Takes a home for one stack; where a living process has it, that one's pid. A dead owner's lock is taken over, and so is our parent's: `slate up --detach`
- * holds it until the `slate up` it started has it.
+ * Takes a home for one stack; if a living process has it, returns that pid. A dead owner's lock is taken over, and so
+ * is our parent's: `slate up --detach` holds it until the `slate up` it started has it.
  */
 export async function lockHome({ lock }: Home): Promise<HomeLock | { readonly ownerPid: number }> {
   await mkdir(dirname(lock), { recursive: true });
@@ -39,7 +39,8 @@ async function take(lock: string, draft: string): Promise<Owner | undefined> {
     const owner = await readOwner(lock);
     if (owner?.pid === process.ppid && isSameProcess(owner)) return await replace(lock, draft);
     if (owner !== undefined && isSameProcess(owner)) return owner;
-    // Only one may put itself in a dead owner's place, and looks again first: between two that both saw it dead, the later would replace the earlier.
+    // Only one process may replace a dead owner, and looks again first: of two that both saw it dead, the later would
+    // otherwise replace the earlier.
     const heir = `${lock}.heir`;
     if ((await take(heir, draft)) !== undefined) {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -61,7 +62,7 @@ async function replace(lock: string, draft: string): Promise<undefined> {
   await rename(copy, lock);
 }
 
-/** As `lockHome`, for those who can't go on without. */
+/** Like `lockHome`, for callers who can't go on without it. */
 export async function requireHome(home: Home): Promise<HomeLock> {
   const lock = await lockHome(home);
   if ('release' in lock) return lock;
@@ -93,12 +94,12 @@ async function readOwner(lock: string): Promise<Owner | undefined> {
   try {
     return Owner.parse(parseJson(await readFile(lock), lock));
   } catch {
-    // Gone meanwhile, or nothing of ours.
+    // Gone meanwhile, or not ours.
     return undefined;
   }
 }
 
-/** Not where it has gone to another: the one we started, for one. */
+/** Not if another process has taken it over: the one we started, for example. */
 async function release(lock: string, self: Owner): Promise<void> {
   const owner = await readOwner(lock);
   if (owner?.pid === self.pid && owner.startedAt === self.startedAt) await rm(lock, { force: true });

@@ -16,11 +16,11 @@ export type Home = {
   readonly natsAuthorization: string;
   readonly database: string;
   readonly logs: string;
-  /** Everything every process says, as JSON lines. */
+  /** Everything that every process logs, as JSON lines. */
   readonly log: string;
-  /** What `slate up` itself says when it is detached. */
+  /** The output of a detached `slate up`. */
   readonly upLog: string;
-  /** Shared by all stacks of a checkout: what the first start compiled, the next ones read. */
+  /** Shared by all stacks of a checkout: later starts read what the first one compiled. */
   readonly compileCache: string;
 };
 

@@ -3,7 +3,7 @@ import { rename, stat } from 'node:fs/promises';
 
 const ROTATE_BYTES = 50 * 1024 * 1024;
 
-/** The one log of a stack: JSON lines. What isn't JSON already (broker, database) is wrapped with its source. */
+/** The one log of a stack: JSON lines. Lines that aren't JSON (broker, database) are wrapped with their source. */
 export type StackLog = {
   /** A listener for the lines of one process. */
   of(source: string): (line: string) => void;
@@ -28,7 +28,9 @@ export async function openStackLog(file: string): Promise<StackLog> {
     close: () => new Promise((resolve) => (stream ? stream.end(() => resolve()) : resolve())),
   };
 
-  /** A full disk must not end the stack. A stream that failed once takes no more: the line after it tries anew. */
+  /**
+   * A full disk must not end the stack. A stream that failed once accepts nothing more: the next line opens a new one.
+   */
   function openToAppend(): WriteStream {
     return createWriteStream(file, { flags: 'a', mode: 0o600 }).on('error', () => {
       stream = undefined;

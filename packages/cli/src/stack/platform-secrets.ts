@@ -6,16 +6,16 @@ import { inputError } from '../input-error.ts';
 import type { Credentials } from './credentials.ts';
 import { embeds, SERVICES } from './service-table.ts';
 
-/** What one process is told, by the name under which Kubernetes and Compose hand it out. */
+/** The secrets of one process, by the name under which Kubernetes and Compose hand them out. */
 export type PlatformSecret = { readonly name: string; readonly data: Readonly<Record<string, string>> };
 
-/** What surroundings outside the platform want of it. */
+/** Secrets for servers outside the platform. */
 export type Outside = {
-  /** An administrator's; the services' differ in user and password only. */
+  /** An administrator's; the services' URLs differ only in user and password. */
   readonly databaseUrl: string;
-  /** Of the server that embeds, if it wants one. */
+  /** Of the embedding server, if it needs one. */
   readonly embeddingApiKey: string | undefined;
-  /** Of the server of the model that workers ask, likewise. */
+  /** Of the model server that workers ask, likewise. */
   readonly modelApiKey: string | undefined;
 };
 
@@ -33,7 +33,7 @@ export function toPlatformSecrets(credentials: Credentials, outside: Outside): r
   const services = SERVICES.map(({ name, principal, databaseRole }): PlatformSecret => {
     const password = nats[principalName(principal)] ?? '';
     const withDatabase = databaseRole === undefined ? {} : { 'database-url': urlOf(databaseRole) };
-    // What seals sessions: the same each time, and known to nobody who doesn't know the gateway's password.
+    // Seals sessions: always the same, and unknown to anyone who doesn't know the gateway's password.
     const more = name === 'gateway' ? { 'session-secret': sha256(`session secret of ${password}`) } : {};
     const withKey = embeddingApiKey && embeds(name) ? { 'embedding-api-key': embeddingApiKey } : {};
     const withModel = principal.kind === 'worker' ? forWorkers : {};
@@ -56,7 +56,7 @@ export function toPlatformSecrets(credentials: Credentials, outside: Outside): r
       name: 'cleanslate-migrate',
       data: {
         'database-url': databaseUrl,
-        // The migration registers tenants with their first key, of which it needs the hash only.
+        // The migration registers tenants with their first key, of which it needs only the hash.
         'credentials.json': JSON.stringify({ nats: {}, database: roles, apiKeys: {}, apiKeyHashes: hashes(apiKeys) }),
       },
     },
@@ -69,7 +69,9 @@ export function toPlatformSecrets(credentials: Credentials, outside: Outside): r
   ];
 }
 
-/** Secrets and Deployments are named after the role: a second `gateway` would take the first one's place. Throws `INVALID_INPUT`. */
+/**
+ * Secrets and Deployments are named after the role: a second `gateway` would replace the first. Throws `INVALID_INPUT`.
+ */
 export function requireFreeName(role: string): void {
   const platform = SERVICES.filter(({ principal }) => principal.kind !== 'worker').map(({ name }) => name);
   if (![...platform, 'migrate', 'topology'].includes(role)) return;
@@ -80,7 +82,7 @@ export function requireFreeName(role: string): void {
   });
 }
 
-/** What a credentials file says of those whose passwords are not for its reader. */
+/** Placeholder in a credentials file for passwords that its reader must not have. */
 function names(of: readonly string[]): Record<string, string> {
   return Object.fromEntries(of.map((name) => [name, '']));
 }
@@ -96,7 +98,7 @@ export function toKubernetesList(secrets: readonly PlatformSecret[], namespace: 
   return { apiVersion: 'v1', kind: 'List', items };
 }
 
-/** Names under which a service reads them from its environment; what has none here is a file. */
+/** Names under which a service reads them from its environment; without one it is a file. */
 const VARIABLES: Readonly<Record<string, string>> = {
   'nats-password': 'NATS_PASSWORD',
   'database-url': 'DATABASE_URL',

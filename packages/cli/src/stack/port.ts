@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { findFreePort } from '@cleanslate/infra';
 
-/** The preferred port where nobody listens on it, else any free one. */
+/** The preferred port if nobody listens on it, otherwise any free one. */
 export async function findPort(preferred: number | undefined): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) return preferred;
   return await findFreePort();

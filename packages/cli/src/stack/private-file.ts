@@ -3,7 +3,7 @@ import { parseJson, toAppError } from '@cleanslate/contracts';
 import type { z } from 'zod';
 import { inputError } from '../input-error.ts';
 
-/** A JSON file of ours; undefined where it isn't there. Throws where it can't be read as what we wrote. */
+/** A JSON file of ours; undefined if it doesn't exist. Throws if it can't be read as what we wrote. */
 export async function readJsonFile<S extends z.ZodType>(file: string, schema: S): Promise<z.infer<S> | undefined> {
   let bytes: Uint8Array;
   try {
@@ -27,7 +27,7 @@ export async function readJsonFile<S extends z.ZodType>(file: string, schema: S)
   }
 }
 
-/** Whole or not at all, readable by its owner only: these files hold passwords. */
+/** Whole or not at all, readable only by its owner: these files contain passwords. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
   try {

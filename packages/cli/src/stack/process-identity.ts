@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * A process id with the moment it started: ids are given out again, and a signal must never reach a stranger.
- * `undefined` where there is no such process.
+ * A process id with the moment it started: ids are reused, and a signal must never reach a stranger. `undefined` if
+ * there is no such process.
  */
 export function findStartOf(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self/stat')) {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The name in parentheses may hold blanks; state is the first field behind it, the start time the 20th.
+      // The name in parentheses may contain spaces; state is the first field after it, the start time the 20th.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? undefined : fields[19];
     }
@@ -19,7 +19,7 @@ export function findStartOf(pid: number): string | undefined {
   }
 }
 
-/** This process, or another, as others can tell it from a later one of the same number. */
+/** This process, or another, in a form that distinguishes it from a later one with the same id. */
 export function toIdentity(pid: number): { readonly pid: number; readonly startedAt: string } {
   return { pid, startedAt: findStartOf(pid) ?? '' };
 }
@@ -28,7 +28,7 @@ export function isSameProcess(process: { readonly pid: number; readonly startedA
   return findStartOf(process.pid) === process.startedAt;
 }
 
-/** Nothing happens where that very process is gone. */
+/** Does nothing if that very process is gone. */
 export function signalProcess(
   target: { readonly pid: number; readonly startedAt: string },
   signal: NodeJS.Signals,

@@ -13,7 +13,7 @@ import { findPort } from './port.ts';
 
 export type Login = { readonly user: string; readonly password: string };
 
-/** The broker a stack uses, ours or a given one. */
+/** The broker of a stack, ours or a given one. */
 export type Broker = { readonly url: string; readonly server: NatsServer | undefined; loginOf(user: string): Login };
 
 export type BrokerOptions = {
@@ -28,8 +28,9 @@ export type BrokerOptions = {
 };
 
 /**
- * Starts nats-server with one user per principal, or uses the given one: there every service takes the given login, or without one its own
- * from `credentials.json` (the server must then include `nats-authorization.conf`). Then makes streams and durables as the catalogue says.
+ * Starts nats-server with one user per principal, or uses the given one: there every service uses the given login, or
+ * without one its own from `credentials.json` (the server must then include `nats-authorization.conf`). Then creates
+ * streams and durables as the catalogue defines them.
  */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const { home, credentials, given } = options;
@@ -67,7 +68,7 @@ async function makeTopology(broker: Broker, roles: readonly string[]): Promise<v
   await applyTopology(bus, { roles });
 }
 
-/** The database a stack uses, ours (embedded) or a given one. */
+/** The database of a stack, ours (embedded) or a given one. */
 export type LedgerDatabase = {
   readonly adminUrl: string;
   readonly server: PostgresServer | undefined;
@@ -87,7 +88,7 @@ export async function openLedgerDatabase(options: {
       ? await startEmbeddedPostgres({ dir: home.database, log: options.log.of('database') })
       : undefined;
   const adminUrl = givenUrl ?? server?.adminUrl ?? '';
-  // A migration can't be called back, but without its server it ends, and what it had not committed is undone.
+  // A migration can't be cancelled, but without its server it ends, and what it had not committed is undone.
   const onAbort = () => void server?.stop();
   try {
     signal?.throwIfAborted();

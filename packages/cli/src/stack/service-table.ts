@@ -6,7 +6,7 @@ import type { DatabaseRole } from '@cleanslate/store';
 export type ServiceSpec = {
   readonly name: string;
   readonly principal: Principal;
-  /** The role it logs in with; services without one touch no database. */
+  /** The role it logs in with; services without one use no database. */
   readonly databaseRole?: DatabaseRole;
 };
 
@@ -28,7 +28,7 @@ export const SERVICES: readonly ServiceSpec[] = [
 
 export const SERVICE_NAMES: readonly string[] = SERVICES.map((service) => service.name);
 
-/** Who asks the embedding server: facts are embedded when they are kept, queries when they are asked. */
+/** Services that use the embedding server: facts are embedded when they are written, queries when they are asked. */
 export function embeds(service: string): boolean {
   return service === 'gateway' || service === 'knowledge-maintainer' || service === 'retriever';
 }
@@ -40,11 +40,11 @@ export type ServiceWorld = {
   readonly logLevel: string;
   readonly httpPort: number;
   readonly compileCache: string;
-  /** `EMBEDDING_…` as the command line was given it. */
+  /** `EMBEDDING_…` from the command line's environment. */
   readonly embedding: Readonly<Record<string, string>>;
   /** `SOURCES_FILE` and the variables it names, for the retriever. */
   readonly sources: Readonly<Record<string, string>>;
-  /** `MODEL` and its kin, likewise. */
+  /** `MODEL` and the other model settings, likewise. */
   readonly model: Readonly<Record<string, string>>;
 };
 
@@ -73,7 +73,7 @@ function environmentOf(service: ServiceSpec, world: ServiceWorld): Record<string
     NATS_PASSWORD: login.password,
     LOG_LEVEL: world.logLevel,
     GRACE_MS: '8000',
-    // Each process compiles the same packages; the cache saves most of it from the second start on.
+    // Each process compiles the same packages; the cache saves most of that from the second start on.
     NODE_COMPILE_CACHE: world.compileCache,
     ...(embeds(service.name) ? world.embedding : {}),
     ...(service.name === 'retriever' ? world.sources : {}),

@@ -11,12 +11,12 @@ export const DATABASE = 'database';
 export const ProcessRef = z.object({ name: z.string(), pid: z.int().positive(), startedAt: z.string() });
 export type ProcessRef = z.infer<typeof ProcessRef>;
 
-/** `stack.json`: what runs, and where. Written by `slate up` alone; the other commands read it. */
+/** `stack.json`: what runs, and where. Only `slate up` writes it; the other commands read it. */
 export const StackFile = z.object({
   state: z.enum(['starting', 'ready', 'stopping']),
   startedAt: z.iso.datetime(),
   supervisor: ProcessRef,
-  /** Broker, database and services; empty where they are not ours. */
+  /** Broker, database and services; empty if they are not ours. */
   processes: z.array(ProcessRef),
   natsUrl: z.string(),
   natsMonitorUrl: z.string().optional(),
@@ -31,7 +31,7 @@ export type StackFile = z.infer<typeof StackFile>;
 
 export type FoundStack = { readonly file: StackFile; readonly running: boolean };
 
-/** `running` false: the file is a left-over of a stack that is gone. */
+/** `running` false: the file was left behind by a stack that is gone. */
 export async function findStack(home: Home): Promise<FoundStack | undefined> {
   const file = await readJsonFile(home.stackFile, StackFile);
   return file && { file, running: isSameProcess(file.supervisor) };
@@ -41,14 +41,14 @@ export function writeStack(home: Home, file: StackFile): Promise<void> {
   return writePrivateFile(home.stackFile, `${JSON.stringify(file, null, 2)}\n`);
 }
 
-/** Nothing happens where the file is another stack's by now. */
+/** Does nothing if the file belongs to another stack by now. */
 export async function removeStack(home: Home, supervisor: ProcessRef): Promise<void> {
   const now = await readJsonFile(home.stackFile, StackFile).catch(() => undefined);
   const isTheirs = now?.supervisor.pid === supervisor.pid && now.supervisor.startedAt === supervisor.startedAt;
   if (isTheirs) await rm(home.stackFile, { force: true });
 }
 
-/** Parts that this stack should have and that don't run. */
+/** Parts that this stack should have but that aren't running. */
 export function findMissing(file: StackFile, services: readonly string[]): string[] {
   const expected = [
     ...(file.natsMonitorUrl === undefined ? [] : [BROKER]),

@@ -15,14 +15,14 @@ export type StackOptions = {
   readonly home: Home;
   readonly config: CliConfig;
   readonly tenants: readonly string[];
-  /** Of the home; default: taken here. Given back once the stack has ended. */
+  /** Of the home; default: taken here. Released once the stack has ended. */
   readonly lock?: HomeLock;
   /** Preferred ports; default: any free ones. */
   readonly ports?: { readonly nats: number; readonly gateway: number };
   readonly logLevel?: string;
-  /** For the retriever (`toSourcesEnvironment`). Default: no sources but the knowledge base. */
+  /** For the retriever (`toSourcesEnvironment`). Default: no sources besides the knowledge base. */
   readonly sources?: Readonly<Record<string, string>>;
-  /** Broker and database only, for what is done while no service runs. */
+  /** Broker and database only, for work while no service runs. */
   readonly isServersOnly?: boolean;
   /** One line about each part that runs, and each that ended. */
   readonly say: (line: string) => void;
@@ -39,7 +39,10 @@ export type Stack = {
   stop(): Promise<void>;
 };
 
-/** Starts everything, in parallel where it can be, and waits until every service is ready. On failure nothing is left running. */
+/**
+ * Starts everything, in parallel where possible, and waits until every service is ready. On failure nothing is left
+ * running.
+ */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const lock = options.lock ?? (await requireHome(options.home));
   try {
@@ -77,7 +80,7 @@ async function startLocked(options: StackOptions, lock: HomeLock): Promise<Stack
   };
   const onChange = () => void (parts.state === 'stopping' || save());
   try {
-    // From now on a second `slate up` sees that this one is at work.
+    // From now on a second `slate up` sees that this one is starting.
     await save();
     await startParts(options, credentials, log, parts, onChange);
     parts.state = 'ready';
@@ -110,7 +113,7 @@ async function startParts(
   const begun = performance.now();
   const since = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`;
   const writeLog = log.of('slate up');
-  // What ends and comes back while nobody looks at the terminal is found in the log.
+  // The log shows what ended and came back while nobody watched the terminal.
   const say = (line: string) => {
     options.say(line);
     writeLog(line);
@@ -139,7 +142,10 @@ async function startParts(
   await startAll(parts.services, options.signal, (name) => say(`${name} ready (${since()})`));
 }
 
-/** Between the look for a free port and the gateway's start, another program may take it. Once told to clients it stays. */
+/**
+ * Between the search for a free port and the gateway's start, another program may take it. Once clients know it, it
+ * stays.
+ */
 async function withFreePort<T>(parts: Parts, start: (httpPort: number) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -157,7 +163,7 @@ type Watching = {
   readonly since: () => string;
 };
 
-/** Broker and database, at the same time. Both settle before anything is thrown: what did start must be stopped. */
+/** Broker and database, at the same time. Both settle before anything is thrown: whatever did start must be stopped. */
 async function startServers(
   { home, config, ports, signal }: StackOptions,
   credentials: Credentials,
@@ -186,7 +192,7 @@ async function startServers(
   if (database.status === 'rejected') throw database.reason;
 }
 
-/** It comes back on its port and with its data, so that services only have to connect again. */
+/** It comes back on its port and with its data, so that services only have to reconnect. */
 function keep(name: string, server: NatsServer | PostgresServer, { say, onChange }: Watching) {
   const start = async (): Promise<ServerControl> => {
     await server.restart();

@@ -1,22 +1,22 @@
-/** What can be kept running: a service or a server. */
+/** Something that can be kept running: a service or a server. */
 export type Running = { readonly exited: Promise<unknown>; stop(): Promise<unknown> };
 
 export type SupervisedOptions<Part extends Running> = {
   readonly name: string;
-  /** Starts it, or starts it again in its old place; resolves once it is ready. */
+  /** Starts it, or restarts it in its old place; resolves once it is ready. */
   readonly start: (signal: AbortSignal) => Promise<Part>;
   readonly say: (line: string) => void;
   /** The process is another one now, or there is none. */
   readonly onChange: () => void;
   readonly restartMs?: { readonly first: number; readonly max: number };
-  /** Having run so long, it counts as sound again and its next restart is quick. Default one minute. */
+  /** After running this long it counts as sound again, and its next restart is quick. Default one minute. */
   readonly soundMs?: number;
 };
 
 const RESTART_MS = { first: 500, max: 15_000 };
 const SOUND_MS = 60_000;
 
-/** One process, started again when it ends by itself. */
+/** One process, restarted when it ends by itself. */
 export class Supervised<Part extends Running> {
   readonly name: string;
   readonly #options: SupervisedOptions<Part>;
@@ -56,7 +56,7 @@ export class Supervised<Part extends Running> {
     void part.exited.then((exit) => this.#ended(describeExit(exit)));
   }
 
-  /** Also waits for a start that is under way, so that nothing comes up behind our back. */
+  /** Also waits for a start in progress, so that nothing comes up afterwards. */
   async stop(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#timer);

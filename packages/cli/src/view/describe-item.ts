@@ -3,8 +3,8 @@ import type { Terminal } from '../terminal.ts';
 import { cutTo } from './table.ts';
 
 /**
- * One line about each item in turn; undefined for what a reader doesn't miss. Progress may be lost and comes by another way than events: a step's "started" that
- * arrives behind what it did is left out.
+ * One line about each item in turn; undefined for what a reader doesn't need. Progress may be lost and travels apart
+ * from events: a step's "started" that arrives after its end is left out.
  */
 export function describeItems(terminal: Terminal): (item: WatchItem) => string | undefined {
   const shown = new Set<string>();
@@ -22,13 +22,13 @@ function toAttemptKey(item: WatchItem): string {
   return item.event.name === 'step' ? `${item.taskId} ${item.event.stepId} ${item.event.attempt}` : '';
 }
 
-/** What is said of a step before it runs doesn't make its start old news. */
+/** Events of a step before it runs don't make its start old news. */
 function isOfRun(item: WatchItem): boolean {
   if (item.kind === 'progress') return true;
   return item.event.name === 'step' && item.event.data.to !== 'pending';
 }
 
-/** One line about what happened, without its time; undefined for what a reader doesn't miss. */
+/** One line about what happened, without its time; undefined for what a reader doesn't need. */
 function describeItem(item: WatchItem, terminal: Terminal): string | undefined {
   const { style } = terminal;
   if (item.kind === 'progress') {

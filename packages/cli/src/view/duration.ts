@@ -17,7 +17,7 @@ export function parseDuration(text: string, where: string): number {
   return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
 }
 
-/** As `parseDuration`, within what the platform takes as a deadline. */
+/** Like `parseDuration`, within the limits of a deadline. */
 export function parseDeadline(text: string, where: string): number {
   const ms = parseDuration(text, where);
   if (ms >= MIN_DEADLINE_MS && ms <= MAX_DEADLINE_MS) return ms;

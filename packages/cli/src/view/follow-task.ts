@@ -11,7 +11,7 @@ export type FollowTaskOptions = {
   readonly show: 'lines' | 'json' | 'silent';
 };
 
-/** Shows what happens to a task until it is over, and returns it. Throws the signal's reason where it was interrupted. */
+/** Shows what happens to a task until it ends, and returns it. Throws the signal's reason if interrupted. */
 export async function followTask(client: Client, terminal: Terminal, options: FollowTaskOptions): Promise<TaskView> {
   const { taskId, signal } = options;
   let began: number | undefined;

@@ -1,7 +1,7 @@
 import type { GateView } from '@cleanslate/contracts';
 import type { Terminal } from '../terminal.ts';
 
-/** What waits for a person, with the hash to decide by, and the command that does; a decided gate in one line. */
+/** What waits for a person, with the hash to decide by and the command that decides; a decided gate in one line. */
 export function showGate({ out, style }: Terminal, taskId: string, gate: GateView): void {
   if (gate.decision !== null) {
     out(`  gate       ${gate.decision} by ${gate.by} at ${gate.decidedAt} (result ${gate.sha256})`);

@@ -5,7 +5,7 @@ import { formatDuration } from './duration.ts';
 import { showGate } from './show-gate.ts';
 import { cutTo, toTable } from './table.ts';
 
-/** A task with its steps for people; its result as the report it holds, or as JSON. */
+/** A task with its steps for people; its result as the report it contains, or as JSON. */
 export function showTask(terminal: Terminal, task: TaskView): void {
   const { out, style } = terminal;
   out(`${style('bold', task.taskId)}  ${paint(task.state, terminal)}  ${task.workflow}`);
@@ -41,7 +41,7 @@ export function showTask(terminal: Terminal, task: TaskView): void {
   out(findMarkdown(task.result) ?? JSON.stringify(task.result, null, 2));
 }
 
-/** What the answer rests on and no longer stands, with the way to look. `width`: of the column of heads that it stands in. */
+/** The grounds of the answer that no longer stand, and how to look at them. `width`: of the column of heads. */
 export function showMarks({ out, style }: Terminal, marks: TaskView['marks'], width = 11): void {
   for (const { cause, kind, since } of marks ?? [])
     out(
@@ -57,7 +57,7 @@ function showUsage({ out }: Terminal, usage: TaskView['usage']): void {
   }
 }
 
-/** A result that carries a text for people under `markdown` or `report.markdown`. */
+/** A result that contains a text for people under `markdown` or `report.markdown`. */
 export function findMarkdown(result: unknown): string | undefined {
   if (typeof result !== 'object' || result === null) return undefined;
   if ('markdown' in result && typeof result.markdown === 'string') return result.markdown;

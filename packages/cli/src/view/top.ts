@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts';
 import { formatDuration } from './duration.ts';
 import { toTable } from './table.ts';
 
-/** One look as a screen; `over` draws it in the place of the one before, where stdout is a terminal. */
+/** One look as a screen; `over` draws it over the one before, if stdout is a terminal. */
 export function drawTop(terminal: Terminal, top: Top, over: boolean): void {
   if (over) terminal.clear();
   const { out, style } = terminal;

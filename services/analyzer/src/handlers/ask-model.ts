@@ -5,13 +5,13 @@ import { z } from 'zod';
 
 type Review = { readonly text: string; readonly facts: readonly FactView[]; readonly analysis: Analysis };
 
-/** A review waits for a model that long at most, and leaves half of its time to the rest. */
+/** A review waits this long for a model, at most; the rest gets half of its time. */
 const PATIENCE_MS = 60_000;
 const MAX_ITEMS = 50;
 
 const text = { type: 'string' };
 const maybe = { type: ['string', 'null'] };
-/** Each item is checked by itself, so that one that is wrong does not take the others with it. */
+/** Each item is checked by itself, so that a wrong one does not spoil the others. */
 const Answer = z.strictObject({
   clauses: z
     .array(
@@ -25,7 +25,10 @@ const Answer = z.strictObject({
     .max(MAX_ITEMS),
 });
 
-/** The analysis with what the configured model adds, or with why it added nothing: whatever becomes of the model, the review is done. */
+/**
+ * The analysis with what the configured model adds, or with why it added nothing: the review is done whatever happens
+ * to the model.
+ */
 export async function askModel(ctx: StepContext, { text, facts, analysis }: Review): Promise<Analysis> {
   const { model, logger, signal } = ctx;
   if (model.isOffline) return analysis;
@@ -43,7 +46,7 @@ export async function askModel(ctx: StepContext, { text, facts, analysis }: Revi
     return add({ model: model.name, items: value.clauses });
   } catch (error) {
     signal.throwIfAborted();
-    // Also a key that is refused: a review is worth having while somebody mends the configuration.
+    // Also for a refused key: a review is worth having while somebody fixes the configuration.
     if (!isAppError(error)) throw error;
     logger.warn({ err: error }, 'the model added nothing: the review is by rules alone');
     return add({ model: model.name, error: error.code });

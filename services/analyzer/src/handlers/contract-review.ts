@@ -8,7 +8,10 @@ import { askModel } from './ask-model.ts';
 /** Below this a reading is an opinion, not knowledge worth keeping. */
 const MIN_CONFIDENCE = 0.9;
 
-/** Clauses and their comparison with the policy, by rules; a model, where one is configured, is asked about what they did not find. What it read with confidence it proposes as knowledge about this document. */
+/**
+ * Clauses and their comparison with the policy, by rules; if a model is configured, it is asked about what they did not
+ * find. What the rules read with confidence is proposed as knowledge about this document.
+ */
 export function analyzeExecutor(): Executor {
   return defineExecutor({
     role: 'analyzer',
@@ -17,7 +20,7 @@ export function analyzeExecutor(): Executor {
       document: DocumentRef,
       facts: z.array(FactView),
       feedback: z.array(VerdictReason).nullable(),
-      /** Below `full` whatever is there is applied, guesses included: to measure what that does. The validator knows no level. */
+      /** Below `full` everything is applied, guesses included, to measure the effect. The validator knows no level. */
       sanitize: z.enum(SANITIZE_LEVELS).default('full'),
     }),
     output: z.strictObject({ analysis: Analysis }),

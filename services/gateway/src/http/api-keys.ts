@@ -3,23 +3,26 @@ import { AppError } from '@cleanslate/contracts';
 import { type Database, findApiKey, withTransaction } from '@cleanslate/store';
 import { guessGuard } from './guess-guard.ts';
 
-/** Whose request it is. The tenant comes from the credential and from nowhere else. */
+/** The caller of a request. The tenant comes from the credential and from nowhere else. */
 export type Caller = { readonly tenantId: string; readonly keyId: string };
 
 export type ApiKeys = {
-  /** `address`: of who asks. Throws `UNAUTHORIZED`, `DATABASE_UNAVAILABLE`, and `RATE_LIMITED` where one address tries many keys. */
+  /**
+   * `address`: the caller's. Throws `UNAUTHORIZED`, `DATABASE_UNAVAILABLE`, and `RATE_LIMITED` if one address tries
+   * many keys.
+   */
   authenticate(key: string, address: string): Promise<Caller>;
 };
 
-/** A revoked key may still be taken for this long. */
+/** A revoked key may still be accepted for this long. */
 const FRESH_MS = 5_000;
-/** With the database away, keys it vouched for so recently are still taken: reads then say for themselves what is away. */
+/** While the database is away, keys that it confirmed this recently are still accepted: reads then report for themselves what is away. */
 const STALE_MS = 300_000;
 const MOST_KEPT = 10_000;
-/** Keys that turn out to be nobody's, from one address: each cost a question to the database. */
+/** Wrong keys from one address: each costs a database query. */
 const GUESSES = { perSecond: 5, burst: 50 };
 
-/** The keys of the database; what it answered is kept for a moment. */
+/** The keys of the database; answers are kept for a moment. */
 export function openApiKeys(database: Database): ApiKeys {
   const kept = new Map<string, { readonly caller: Caller | undefined; readonly at: number }>();
   const guard = guessGuard(GUESSES);
@@ -33,7 +36,7 @@ export function openApiKeys(database: Database): ApiKeys {
     try {
       const caller = await (known?.caller ? look(key) : guard(address, () => look(key)));
       kept.delete(id);
-      // Guesses must not drive out the keys that are used.
+      // Guesses must not evict the keys that are in use.
       if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
       kept.set(id, { caller, at: performance.now() });
       return caller;
@@ -42,7 +45,7 @@ export function openApiKeys(database: Database): ApiKeys {
       throw error;
     }
   };
-  /** Who sends the same key meanwhile from the same place waits for the same answer. */
+  /** Callers with the same key from the same place wait for the same answer. */
   const askOnce = (key: string, address: string): Promise<Caller | undefined> => {
     const id = createHash('sha256').update(key).digest('base64');
     const question = `${id} ${address}`;

@@ -1,12 +1,12 @@
 import { AppError } from '@cleanslate/contracts';
 
-/** What the bus pages by, as one opaque text: nobody builds it by hand, so we may change what is in it. */
+/** What the bus pages by, as one opaque text: nobody builds it by hand, so we may change its content. */
 export function toCursor(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('next' in value) || typeof value.next !== 'string') return value;
   return { ...value, next: Buffer.from(value.next, 'utf8').toString('base64url') };
 }
 
-/** Throws `INVALID_INPUT` for text that no page gave out. */
+/** Throws `INVALID_INPUT` for text that no page returned. */
 export function fromCursor(
   { cursor, ...fields }: Record<string, unknown>,
   field: 'before' | 'after',

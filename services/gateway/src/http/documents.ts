@@ -11,7 +11,7 @@ import type { FastifyInstance } from 'fastify';
 
 /** What can be asked of us and what travels on the bus, for generators and people; no key is needed. */
 export function addDocuments(app: FastifyInstance): void {
-  // Made when first asked for: most processes never are.
+  // Built when first asked for: most processes never are.
   const openApi = once(() => JSON.stringify(toOpenApi()));
   const asyncApi = once(() => JSON.stringify(toAsyncApi((type) => `./schemas/${type}.json`)));
   const schemas = once(() => new Map(listMessages().map((message) => [typeOf(message), once(() => toText(message))])));

@@ -19,9 +19,9 @@ import type { Caller } from './api-keys.ts';
 import { fromCursor, toCursor } from './cursor.ts';
 import { readBody, readFields } from './read-request.ts';
 
-/** Longer than a scheduler takes over its restart, shorter than a proxy waits. */
+/** Longer than a scheduler takes to restart, shorter than a proxy waits. */
 const CONTROL_MS = 10_000;
-/** Changes that may take longer than that, and where each is told of when it has ended. */
+/** Changes that may take longer than that, and where to see when each has ended. */
 const GOES_ON: ReadonlyMap<Endpoint, string> = new Map([
   [KnowledgeLaunder, 'do not send it again: GET /v1/launderings shows its report once it has ended'],
 ]);
@@ -30,14 +30,14 @@ export type EndpointRoutesOptions = {
   readonly bus: Bus;
   readonly ledger: Ledger;
   readonly callerOf: (request: FastifyRequest) => Caller;
-  /** How long a change may take before it is said that it goes on. Milliseconds, default 10 s. */
+  /** How long a change may take before the answer says that it goes on. Milliseconds, default 10 s. */
   readonly controlTimeoutMs?: number | undefined;
 };
 
-/** What answers one route; `requestId` makes a change that is asked for twice the same one. */
+/** What answers one route; `requestId` makes a repeated change the same one. */
 export type Answer = (tenantId: string, data: Record<string, unknown>, requestId: string) => Promise<unknown>;
 
-/** Queries of ours in one transaction here; all else is asked on the bus of whom the catalogue names. */
+/** Our own queries run in one transaction here; everything else is asked on the bus. */
 export function toAnswer(
   { endpoint }: HttpRoute,
   { bus, ledger, controlTimeoutMs = CONTROL_MS }: Pick<EndpointRoutesOptions, 'bus' | 'ledger' | 'controlTimeoutMs'>,
@@ -47,7 +47,7 @@ export function toAnswer(
     return (tenantId, data) => query.answer(ledger, tenantId, data);
   }
   return async (tenantId, data, requestId) => {
-    // Nobody else would tell an unknown tenant from one without that task.
+    // Nobody else would distinguish an unknown tenant from one without that task.
     await ledger.read(tenantId, async () => undefined);
     const call = { source: SOURCE, timeoutMs: controlTimeoutMs, requestId };
     try {
@@ -58,9 +58,9 @@ export function toAnswer(
   };
 }
 
-/** Neither yes nor no: whoever was asked may be at it still. */
+/** Neither yes nor no: the service asked may still be working on it. */
 function toUnanswered(cause: AppError, endpoint: Endpoint, data: Record<string, unknown>): AppError {
-  // A preview changes nothing, and is kept nowhere.
+  // A preview changes nothing and is not kept.
   const remedy = data['dryRun'] === true ? undefined : GOES_ON.get(endpoint);
   return new AppError('REQUEST_TIMEOUT', 'no answer yet: what was asked for may go on, or not have begun', {
     ...(remedy === undefined ? {} : { details: { remedy } }),

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { type Followed, formatCursor, isTerminal, taskStateAfter, toTaskEvent } from '@cleanslate/client';
 import type { Envelope } from '@cleanslate/contracts';
 
-/** Proxies cut connections that say nothing; also how a dead client is found. */
+/** Proxies cut connections that say nothing; this also finds dead clients. */
 const KEEP_ALIVE_MS = 15_000;
-/** A client that takes nothing for this long is cut off; it resumes with `Last-Event-ID`. */
+/** A client that reads nothing for this long is cut off; it resumes with `Last-Event-ID`. */
 const STALLED_MS = 60_000;
 
 /** One response as a stream of server-sent events. Writing waits while the client's buffer is full. */
@@ -17,7 +17,7 @@ export class EventStream {
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // The stream's end is the connection's: a gateway that drains must not wait for it to idle out.
+      // The end of the stream ends the connection: a gateway that drains must not wait for it to time out.
       connection: 'close',
       // nginx would hold events back.
       'x-accel-buffering': 'no',

@@ -16,11 +16,11 @@ export type EventsRoutesOptions = StreamLimits & {
   /** Fires when the gateway drains: open streams end, clients resume elsewhere. */
   readonly drain: AbortSignal;
   readonly callerOf: (request: FastifyRequest) => Caller;
-  /** False: its key was revoked or its session is over since it came. */
+  /** False: its key was revoked or its session has ended since it arrived. */
   readonly isStillGood: (request: FastifyRequest) => Promise<boolean>;
-  /** How often an open stream's credential is looked at again. Default 15 s. Milliseconds. */
+  /** How often an open stream's credential is checked again. Milliseconds, default 15 s. */
   readonly recheckMs?: number;
-  /** Hears of streams that broke off. */
+  /** Called for streams that broke off. */
   readonly onFailure: (error: Error, request: FastifyRequest) => void;
 };
 

@@ -1,11 +1,12 @@
 import { type RateLimits, tokenBuckets } from './rate-limit.ts';
 
-/** Lets `look` be asked whose a key is; it resolves to undefined where the key is nobody's. */
+/** Lets `look` find the owner of a key; it resolves to undefined if the key is nobody's. */
 export type GuessGuard = <T>(address: string, look: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 /**
- * Bounds the keys that one address may try in vain; a good one costs nothing. No more are looked up at once than the address may still guess: who
- * comes beyond waits for those, and is refused only where they were guesses. Throws `RATE_LIMITED`.
+ * Limits the wrong keys that one address may try; a right one costs nothing. No more are looked up at once than the
+ * address may still guess: further callers wait for those, and are refused only if they were guesses. Throws
+ * `RATE_LIMITED`.
  */
 export function guessGuard(limits: RateLimits): GuessGuard {
   const guesses = tokenBuckets(limits);

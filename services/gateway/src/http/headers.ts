@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Answers are data: nothing may run, be framed, be guessed at, or be kept by a cache on the way. The page's own pages say more. */
+/** Answers are data: nothing may run, be framed, be guessed at, or be cached on the way. The HTML pages allow more. */
 const SECURE = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   'x-content-type-options': 'nosniff',
@@ -14,14 +14,14 @@ const SENT_BY_US = 'x-request-id, location, retry-after, www-authenticate';
 const METHODS = 'GET, POST, PUT, DELETE';
 const TAKEN_BY_US = 'authorization, content-type, idempotency-key, last-event-id, x-request-id';
 
-/** A caller's own id where it is one that a log can hold, else one of ours. */
+/** The caller's own id if a log can hold it, otherwise one of ours. */
 export function newRequestId(given: unknown): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
 /**
- * Security headers and request id on every answer. Browsers of other origins are answered where `origins` names theirs, and never with cookies; by
- * default there are none.
+ * Security headers and request id on every answer. Browsers of other origins are answered if `origins` names theirs,
+ * and never with cookies; by default there are none.
  */
 export function addHeaders(app: FastifyInstance, origins: ReadonlySet<string>): void {
   app.addHook('onRequest', async (request, reply) => {

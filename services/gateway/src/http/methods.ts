@@ -3,7 +3,10 @@ import type { FastifyInstance } from 'fastify';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** A path that is there, asked with a method that is not: 405 and which are, not 404. To be called before the first route is added. */
+/**
+ * For an existing path with a wrong method: 405 with the allowed ones, not 404. Call it before the first route is
+ * added.
+ */
 export function refuseOtherMethods(app: FastifyInstance): { close(): void } {
   const known = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -19,7 +22,7 @@ export function refuseOtherMethods(app: FastifyInstance): { close(): void } {
         app.route({
           method: others,
           url,
-          // Before anything is read: there is no body that would make it right.
+          // Before anything is read: no body would make it right.
           onRequest: async (request, reply) => {
             reply.header('allow', allow);
             const remedy = `use ${allow}`;

@@ -7,7 +7,10 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 
 type Refusal = { readonly status: number; readonly reason: string; readonly error: AppError };
 
-/** What the HTTP parser could not read never becomes a request: it is answered on the bare connection, which ends with it. */
+/**
+ * What the HTTP parser could not read never becomes a request: it is answered on the bare connection, which ends with
+ * it.
+ */
 export function answerParserError(error: Error & { readonly code?: string }, socket: Socket): void {
   // Nobody is left to be answered.
   if (error.code === 'ECONNRESET' || !socket.writable) {

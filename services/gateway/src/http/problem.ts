@@ -12,7 +12,10 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   INTERNAL: 500,
 };
 
-/** HTTP status of an error: by its code, else by what its disposition lets the client do. What a body asks for and can't be done is 422, not 400. */
+/**
+ * HTTP status of an error: by its code, otherwise by what its disposition lets the client do. A body that is readable
+ * but can't be carried out is 422, not 400.
+ */
 export function statusOf(error: AppError, method: string): number {
   if (Object.hasOwn(STATUS, error.code)) return STATUS[error.code as ErrorCode] ?? 500;
   if (error.disposition === 'conflict') return 409;
@@ -20,7 +23,7 @@ export function statusOf(error: AppError, method: string): number {
   return method === 'GET' || error.details?.['in'] === 'url' ? 400 : 422;
 }
 
-/** What is away, and no more: the error's own text may hold addresses of the inside. The log has it. */
+/** What is away, and no more: the error's own text may contain internal addresses. The log has it. */
 const TITLES: Partial<Record<ErrorCode, string>> = {
   INTERNAL: 'the gateway failed; its log says why',
   DATABASE_UNAVAILABLE: 'the database is away',

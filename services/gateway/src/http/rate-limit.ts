@@ -1,22 +1,22 @@
 import { AppError } from '@cleanslate/contracts';
 
 export type RateLimits = {
-  /** Requests of one party that may come each second for ever. */
+  /** Sustained requests per second of one party. */
   readonly perSecond: number;
-  /** And at once, after a pause. */
+  /** Requests at once, after a pause. */
   readonly burst: number;
 };
 
 type Bucket = { tokens: number; at: number };
 
-/** Full again, and so nothing to remember. */
+/** Full again, so there is nothing to remember. */
 const SWEEP_AT = 10_000;
 
 export type TokenBuckets = {
   left(party: string): number;
-  /** Throws `RATE_LIMITED` where there is no token, saying when there will be one again. */
+  /** Throws `RATE_LIMITED` if there is no token, saying when there will be one. */
   check(party: string): void;
-  /** Takes one. Throws as `check`. */
+  /** Takes one. Throws like `check`. */
   take(party: string): void;
 };
 

@@ -1,4 +1,7 @@
-/** Asks once for all who ask meanwhile, and remembers the answer for `ms`: what anybody may ask as often as they like. A failure is not remembered. */
+/**
+ * Asks once for all concurrent callers, and remembers the answer for `ms`: for what anybody may ask as often as they
+ * like. A failure is not remembered.
+ */
 export function remember<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {

@@ -19,15 +19,15 @@ export type HttpOptions = Omit<SubmitRouteOptions & EventsRoutesOptions, 'caller
   readonly keys: ApiKeys;
   readonly sessions: Sessions;
   readonly rate: RateLimits;
-  /** Of browsers that may call us from other pages than ours. */
+  /** Origins of other pages whose browsers may call us. */
   readonly origins: ReadonlySet<string>;
-  /** Addresses, ranges or names of proxies that are believed when they say who asks; default none. Separated by commas. */
+  /** Addresses, ranges or names of proxies whose X-Forwarded-For is believed; default none. Separated by commas. */
   readonly trustProxy?: string | undefined;
   /** How long a change may take. Milliseconds, default 10 s. */
   readonly controlTimeoutMs?: number | undefined;
   /** As in `/readyz` of the health server, for load balancers that see only this port. */
   readonly checks: ReadyChecks;
-  /** Hears of every answered error of our own making (5xx). */
+  /** Called for every answered error of our own making (5xx). */
   readonly onFailure: (error: Error, request: FailedRequest) => void;
   readonly onAnswer?: (route: string, status: number, seconds: number) => void;
 };
@@ -35,15 +35,15 @@ type FailedRequest = { readonly method: string; readonly url: string; readonly i
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** An empty body is as good as none. */
+    /** An empty body counts as none. */
     readonly bodyOptional?: boolean;
   }
 }
 
-/** Strangers may ask whether we are ready, and each time costs a question to the database. */
+/** Strangers may ask whether we are ready, and each time costs a database query. */
 const READY_MS = 1_000;
 
-/** The HTTP face: API, documents, page. Errors are `application/problem+json`. */
+/** The HTTP side: API, documents, page. Errors are `application/problem+json`. */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
   const app = Fastify({
     trustProxy: options.trustProxy ?? false,
@@ -95,8 +95,9 @@ export async function closeHttp(app: FastifyInstance, graceMs: number): Promise<
 }
 
 /**
- * Every request under `/v1/` has a tenant before its body is read: a stranger makes us parse nothing, and a flood costs little. The page's scripts read
- * with the session's cookie; what changes something asks for the key itself, which no other site's page can send.
+ * Every request under `/v1/` has a tenant before its body is read: a stranger makes us parse nothing, and a flood costs
+ * little. The page's scripts read with the session's cookie; whatever changes something requires the key itself, which
+ * no other site's page can send.
  */
 function guardApi(
   app: FastifyInstance,
@@ -163,13 +164,16 @@ function answerError(
   return reply.code(status).type('application/problem+json').send(JSON.stringify(problem));
 }
 
-/** A client that still writes would meet a closed connection instead of the answer. The request timeout bounds how long we listen. */
+/**
+ * A client that is still writing would find a closed connection instead of the answer. The request timeout limits how
+ * long we listen.
+ */
 function readToTheEnd(request: FastifyRequest, reply: FastifyReply): void {
   void reply.removeHeader('connection');
   request.raw.resume();
 }
 
-/** Names only: the reasons may say more about the inside than the outside should know. */
+/** Names only: the reasons may reveal more about the inside than the outside should know. */
 async function findProblems(checks: ReadyChecks): Promise<string[]> {
   const names = Object.entries(checks).map(async ([name, check]) => {
     const problem = await Promise.resolve()

@@ -9,18 +9,18 @@ const TAG_BYTES = 16;
 const Sealed = z.strictObject({ key: z.string(), until: z.number() });
 
 /**
- * A browser's session is its API key, sealed: no state here, any replica with the same secret reads it, and it ends with the key. Scripts never see
- * the key (`HttpOnly`), and the cookie is sent to us alone (`SameSite`).
+ * A browser's session is its API key, sealed: no state here, any replica with the same secret can read it, and it ends
+ * with the key. Scripts never see the key (`HttpOnly`), and the cookie is sent only to us (`SameSite`).
  */
 export type Sessions = {
   /** Value of `set-cookie`. */
   start(key: string, secure: boolean): string;
   readonly end: string;
-  /** The key of a `cookie` header; undefined where there is none of ours, or one that is over. */
+  /** The key in a `cookie` header; undefined if there is none of ours, or it has expired. */
   readKey(cookies: string | undefined): string | undefined;
 };
 
-/** Without a secret one of our own making: sessions then end with this process. */
+/** Without a configured secret, a random one: sessions then end with this process. */
 export function openSessions(secret: string | undefined, now: () => number = Date.now): Sessions {
   const sealingKey = createHash('sha256')
     .update(secret ?? randomBytes(32))

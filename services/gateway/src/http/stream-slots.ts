@@ -1,13 +1,16 @@
 import { AppError } from '@cleanslate/contracts';
 
 export type StreamLimits = {
-  /** Event streams open at once, of all tenants. */
+  /** Most event streams open at once, of all tenants. */
   readonly maxStreams: number;
-  /** Of one tenant: so that none takes the others' place. */
+  /** Of one tenant, so that none takes the others' place. */
   readonly maxStreamsPerTenant: number;
 };
 
-/** Returns what takes a place for one stream, and gives it back when called. Throws `RATE_LIMITED` where there is none. */
+/**
+ * Returns a function that takes a place for one stream, and gives it back when called. Throws `RATE_LIMITED` if there
+ * is none.
+ */
 export function streamSlots({ maxStreams, maxStreamsPerTenant }: StreamLimits): (tenantId: string) => () => void {
   let open = 0;
   const openOf = new Map<string, number>();

@@ -32,7 +32,7 @@ export function addSubmitRoute(app: FastifyInstance, options: SubmitRouteOptions
   });
 }
 
-/** W3C trace context of the caller; what is malformed is as if it were not there. */
+/** W3C trace context of the caller; a malformed one is ignored. */
 function traceOf(request: FastifyRequest): string | undefined {
   const header = request.headers['traceparent'];
   return typeof header === 'string' && parseTraceparent(header) !== undefined ? header : undefined;

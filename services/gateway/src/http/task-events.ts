@@ -11,13 +11,13 @@ export type EventsRequest = {
   /** Undefined: all tasks of the tenant, without an end. */
   readonly taskId: string | undefined;
   readonly lastEventId: string | undefined;
-  /** Fires when the client is gone or no longer let in, or the gateway drains. */
+  /** Fires when the client is gone or no longer allowed, or the gateway drains. */
   readonly signal: AbortSignal;
 };
 
 /**
- * From the first event, or after `Last-Event-ID`, everything committed, once and in order, then live, until the task is over. A client that comes back
- * to a finished task with nothing left to see gets 204, which tells EventSource to stop.
+ * From the first event, or after `Last-Event-ID`, everything committed, once and in order, then live, until the task
+ * ends. A client that comes back to a finished task with nothing left to see gets 204, which makes EventSource stop.
  */
 export async function streamEvents(
   bus: Bus,

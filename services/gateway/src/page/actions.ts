@@ -9,7 +9,7 @@ import { path } from './html.ts';
 
 export type ActionOptions = { readonly bus: Bus; readonly ledger: Ledger };
 
-/** What was done, as the address after it says: fixed words, nothing of anybody's text. */
+/** What was done, for the address afterwards: fixed words, no user's text. */
 export const SAID = [
   'cancelled',
   'runs-again',
@@ -88,7 +88,7 @@ type Ways = {
 const Params = z.object({ id: z.string() });
 const Form = z.record(z.string(), z.string());
 
-/** The page's buttons: each asks what the API's route of that name asks, and leads back to what it was about. */
+/** The page's buttons: each calls the API's route of that name, and leads back to its subject. */
 export function addActions(app: FastifyInstance, options: ActionOptions, { callerOf, onError }: Ways): void {
   for (const action of ACTIONS) {
     const route = HTTP_ROUTES.find(({ id }) => id === action.route);
@@ -99,7 +99,7 @@ export function addActions(app: FastifyInstance, options: ActionOptions, { calle
       const { id } = Params.parse(request.params);
       if (caller === undefined) return reply.redirect(`/login?next=${encodeURIComponent(action.back(id))}`, 303);
       const form = Form.parse(request.body ?? {});
-      // A field left empty was not given.
+      // An empty field counts as not given.
       const given = action.takes.flatMap((name) => (form[name] ? [[name, form[name]]] : []));
       const data = { [action.id]: id, ...Object.fromEntries(given) };
       const checked = route.endpoint.request.data.safeParse(data);

@@ -14,7 +14,10 @@ const TYPES = {
 } as const;
 type AssetName = keyof typeof TYPES;
 
-/** The page's few files, as they lie in the folder: nothing is built, nothing comes from elsewhere. Their addresses change with their content. */
+/**
+ * The page's few files, as they are in the folder: nothing is built, nothing comes from elsewhere. Their addresses
+ * change with their content.
+ */
 export function addAssets(app: FastifyInstance): AssetUrls {
   const files = new Map(Object.keys(TYPES).map((name) => [name, readFileSync(join(FOLDER, name))]));
   app.get<{ Params: { name: string } }>('/assets/:name', async (request, reply) => {

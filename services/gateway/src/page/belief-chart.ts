@@ -20,12 +20,13 @@ export function yearsOf(
 }
 
 /**
- * Both clocks at once: to the right the time in which a version holds, upwards the revisions in which it was believed. The pin is the cross; the box
- * that it lies in is what a task with that pin sees. The table below says the same.
+ * Both time axes at once: to the right the time in which a version is in force, upwards the revisions in which it was
+ * believed. The pin is the cross; the box that contains it is what a task with that pin sees. The table below says the
+ * same.
  */
 export function beliefChart(versions: readonly FactView[], pin: Pin, now = Date.now()): Html {
   const { from, until } = yearsOf(versions, now);
-  // Only revisions at which something changed get a row: the counter is shared by all facts.
+  // Only revisions at which something changed get a row: all facts share the counter.
   const steps = [...new Set(versions.flatMap((each) => [each.revisionFrom, each.revisionUntil ?? []].flat()))].sort(
     (a, b) => a - b,
   );

@@ -6,7 +6,7 @@ import { fold, json } from './parts.ts';
 import { day } from './time.ts';
 
 const Span = z.object({ start: z.number(), end: z.number() });
-/** What a result says it rests on, as the built-in workflows write it. Others' results are shown as they are. */
+/** What a result rests on, as the built-in workflows write it. Other results are shown as they are. */
 const Evidence = z.union([
   z.object({ type: z.literal('document'), quote: z.string(), span: Span }),
   z.object({
@@ -20,7 +20,7 @@ const Evidence = z.union([
 type Evidence = z.infer<typeof Evidence>;
 const Result = z.object({ markdown: z.string().optional(), evidence: z.array(z.unknown()).optional() });
 
-/** The result as people read it, then what it rests on, with the exact passages and fact versions. */
+/** The result for people, then what it rests on, with the exact passages and fact versions. */
 export function result(task: Pick<TaskView, 'result' | 'pin'>): Html | undefined {
   if (task.result === null || task.result === undefined) return undefined;
   const known = Result.safeParse(task.result).data;

@@ -5,7 +5,7 @@ import { type Html, html, path } from './html.ts';
 import type { PageView } from './layout.ts';
 import { facts, short, table, taskLink, validity } from './parts.ts';
 
-/** One fact: what holds at the pin, and everything that was ever believed. */
+/** One fact: what is in force at the pin, and everything that was ever believed. */
 export function factPage(versions: readonly FactView[], pin: Pin, range: PinRange): Omit<PageView, 'tenantId'> {
   const knowledgeId = versions[0]?.knowledgeId ?? '';
   const holds = versions.find((each) => holdsAt(each, pin));
@@ -35,7 +35,7 @@ ${facts([
 ])}`;
 }
 
-/** What it says; of what was erased on request, who did so, when and why. */
+/** What it says; if it was erased on request, by whom, when and why. */
 function statement({ statement: said, redacted }: FactView): Html | string {
   if (redacted === undefined) return said;
   return html`<span class="note">Redacted on ${redacted.at.slice(0, 10)} by ${redacted.by}: ${redacted.reason}</span>`;

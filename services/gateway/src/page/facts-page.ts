@@ -7,7 +7,7 @@ import { empty, factLink, older, short, table, validity } from './parts.ts';
 export type PinRange = { readonly from: string; readonly until: string; readonly lastRevision: number };
 export type Asked = { readonly validAt?: string; readonly revision?: number; readonly prefix?: string };
 
-/** Every fact that holds at one moment of the world, as it was known at one revision. */
+/** Every fact in force at one moment, as it was known at one revision. */
 export function factsPage(
   { facts, next }: ValueOf<typeof FactAsOf>,
   pin: Pin,
@@ -37,7 +37,7 @@ function row(fact: FactView, { validAt, revision }: Asked): Html {
 <td class="text wide">${fact.statement}</td><td class="nowrap">${validity(fact)}</td><td class="note">${short(fact.sourceRef)}<br>${fact.sourceType.replaceAll('_', ' ')}</td></tr>`;
 }
 
-/** Two clocks as plain fields; a script puts a slider beside each. */
+/** The two time axes as plain fields; a script puts a slider beside each. */
 export function pinForm(action: string, pin: Pin, range: PinRange, more?: Value): Html {
   // A field of whole seconds: what began within this one must not be left out.
   const validAt = new Date(Math.ceil(Date.parse(pin.validAt) / 1_000) * 1_000).toISOString().slice(0, 19);

@@ -1,6 +1,8 @@
 const TEXT = Symbol('html');
 
-/** Markup that may stand in a page. Only `html` makes it, so every text that came from outside is escaped, wherever it stands. */
+/**
+ * Markup that may appear in a page. Only `html` makes it, so every text from outside is escaped, wherever it appears.
+ */
 export type Html = { readonly [TEXT]: string };
 export type Value = Html | string | number | null | undefined | false | readonly Value[];
 
@@ -12,7 +14,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A template whose values are escaped; null, undefined and false are nothing. Throws where a value would stand as an unquoted attribute. */
+/**
+ * A template whose values are escaped; null, undefined and false become nothing. Throws if a value would be an unquoted
+ * attribute.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = strings[0] ?? '';
   for (const [i, value] of values.entries()) {
@@ -27,12 +32,12 @@ export function toMarkup(markup: Html): string {
   return markup[TEXT];
 }
 
-/** A path of ours; what is filled in can't leave its place. */
+/** A path of ours; inserted values can't leave their place. */
 export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
   return values.reduce((text, value, i) => text + encodeURIComponent(value) + (strings[i + 1] ?? ''), strings[0] ?? '');
 }
 
-/** `?a=1&b=2` of what is there; empty where nothing is. */
+/** `?a=1&b=2` of the given values; empty if there are none. */
 export function query(fields: Readonly<Record<string, string | number | undefined>>): string {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(present.map(([name, value]): [string, string] => [name, String(value)])).toString();

@@ -18,13 +18,13 @@ const PLACES = [
 
 export type PageView = {
   readonly title: string;
-  /** Which of the places it belongs to. */
+  /** The place it belongs to. */
   readonly place?: (typeof PLACES)[number][0];
   /** Undefined: nobody is signed in. */
   readonly tenantId?: string | undefined;
   /** What has just been done, for a person. */
   readonly said?: string | undefined;
-  /** Stands still while the rest is brought up to date. */
+  /** Stays as it is while the rest is updated. */
   readonly controls?: Value;
   readonly body: Value;
   /** How a script keeps it up to date: by a stream of events, or by asking again now and then. */

@@ -1,7 +1,7 @@
 import { html } from './html.ts';
 import type { PageView } from './layout.ts';
 
-/** A script fills the key in where the address holds one behind `#`, which no server and no log ever sees. */
+/** A script fills the key in if the address has one after `#`, which no server and no log ever sees. */
 export function loginPage(next: string, wrong: string | undefined): PageView {
   return {
     title: 'Sign in',

@@ -1,9 +1,12 @@
 import { type Html, html } from './html.ts';
 
-/** Characters. What is longer is nobody's report, and is shown as it came. */
+/** Characters. Anything longer is not a report, and is shown as it is. */
 const MOST_FORMATTED = 100_000;
 
-/** The little of Markdown that reports use: headings, lists, quotes, tables of pipes, emphasis, code. Everything else is text; there are no links and no markup. */
+/**
+ * The little of Markdown that reports use: headings, lists, quotes, pipe tables, emphasis, code. Everything else is
+ * text; there are no links and no markup.
+ */
 export function fromMarkdown(text: string): Html {
   if (text.length > MOST_FORMATTED) return html`<div class="report"><pre tabindex="0">${text}</pre></div>`;
   const blocks: Html[] = [];
@@ -50,7 +53,7 @@ function readBlock(lines: readonly string[], at: number): [block: Html | undefin
     at,
     (each) => each.trim() !== '' && !/^(#{1,6} |```|\s*[-*] |\s*\d+[.)] |\s*>|\|)/.test(each),
   );
-  // Something like a rule without its blank: text all the same.
+  // Looks like Markdown but lacks its space: text all the same.
   const text = run.length > 0 ? run : [line];
   return [html`<p>${text.map((each, i) => [i > 0 && html`<br>`, inline(each)])}</p>`, text.length];
 }

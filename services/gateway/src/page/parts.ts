@@ -2,7 +2,7 @@ import type { ErrorBody, FactView } from '@cleanslate/contracts';
 import { type Html, html, path, query, type Value } from './html.ts';
 import { day } from './time.ts';
 
-/** What a state looks like: never by colour alone. */
+/** What a state looks like: never distinguished by colour alone. */
 const SIGNS: Readonly<Record<string, readonly [tone: string, sign: string]>> = {
   pending: ['wait', '○'],
   blocked: ['wait', '○'],
@@ -33,7 +33,7 @@ export function badge(state: string): Html {
   return html`<span class="badge ${tone}"><span aria-hidden="true">${sign}</span> ${state.replaceAll('_', ' ')}</span>`;
 }
 
-/** A table that scrolls by itself where it is wider than the window, by keyboard too. */
+/** A table that scrolls by itself if it is wider than the window, also by keyboard. */
 export function table(caption: string, head: readonly string[], rows: readonly Html[]): Html {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption class="unseen">${caption}</caption>
@@ -59,7 +59,7 @@ export function json(value: unknown): Html {
   return html`<pre class="json" tabindex="0">${JSON.stringify(value, null, 2)}</pre>`;
 }
 
-/** Closed: what is long and seldom wanted. */
+/** Collapsed: for what is long and rarely wanted. */
 export function fold(summary: Value, body: Value): Html {
   return html`<details><summary>${summary}</summary>${body}</details>`;
 }
@@ -87,7 +87,7 @@ export function factLink(knowledgeId: string, text: Value, pin: PinQuery = {}): 
   return html`<a href="${path`/facts/${knowledgeId}`}${query(pin)}">${text}</a>`;
 }
 
-/** A long id where there is little room: cut by the style, whole in its title. */
+/** A long id in little room: cut by the style, complete in its title. */
 export function short(text: string): Html {
   return html`<span class="short" title="${text}">${text}</span>`;
 }

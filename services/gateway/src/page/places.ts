@@ -38,7 +38,7 @@ import { tasksPage } from './tasks-page.ts';
 
 type Add = (url: string, make: Show) => void;
 
-/** Each place reads all it shows in one transaction: it never shows a state of two moments. */
+/** Each place reads everything it shows in one transaction, so it never mixes two moments. */
 export function addPlaces(show: Add, ledger: Ledger): void {
   const place = (url: string, make: (tx: Tx, request: FastifyRequest, tenantId: string) => ReturnType<Show>) =>
     show(url, (request, { tenantId }) => ledger.read(tenantId, (tx) => make(tx, request, tenantId)));
@@ -124,7 +124,7 @@ function readQuery(request: FastifyRequest): Record<string, string> {
   return Object.fromEntries(given.filter(([name]) => name !== 'said'));
 }
 
-/** Unknown fields are left out rather than refused: an old link still shows something. */
+/** Unknown fields are ignored rather than refused: an old link still shows something. */
 function toRequest<
   E extends typeof TaskList | typeof CandidateList | typeof DeadLetterList | typeof ScheduleList | typeof FactAsOf,
 >(endpoint: E, given: Readonly<Record<string, string | undefined>>): RequestOf<E> {
@@ -136,7 +136,7 @@ function toRequest<
   return parsed.data as RequestOf<E>;
 }
 
-/** What the form's two clocks say; the default of both is the last. */
+/** The form's two time axes; the default of both is the latest. */
 function readPin(asked: Readonly<Record<string, string>>, last: number): Pin {
   // A field of a form has no zone: the form says UTC.
   const text = asked['validAt']?.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?)$/, '$1Z');

@@ -15,12 +15,13 @@ export function plan(steps: readonly StepDetail[]): Html {
   return html`<ol class="plan">${drawn}</ol>`;
 }
 
-/** How many steps lie before each, on the longest way. A step of a later round comes behind the one whose place it takes. */
+/** How many steps come before each, on the longest path. A step of a later round comes after the one it replaces. */
 export function levelsOf(
   steps: readonly Pick<StepDetail, 'stepId' | 'after' | 'supersedes'>[],
 ): (step: { stepId: string }) => number {
   const levels = new Map<string, number>();
-  // Steps are listed in the order in which they were added, which is not always that of the plan: repeat until nothing moves.
+  // Steps are listed in the order in which they were added, which is not always that of the plan: repeat until nothing
+  // moves.
   for (let moved = true, turns = 0; moved && turns <= steps.length; turns++) {
     moved = false;
     for (const { stepId, after, supersedes } of steps) {
@@ -34,7 +35,7 @@ export function levelsOf(
   return ({ stepId }) => levels.get(stepId) ?? 0;
 }
 
-/** `before`: the one step left of it, which the arrow tells of already. */
+/** `before`: the one step left of it, which the arrow already shows. */
 function card(step: StepDetail, before: string | undefined): Html {
   const ran =
     step.startedAt && duration((step.endedAt ? Date.parse(step.endedAt) : Date.now()) - Date.parse(step.startedAt));

@@ -15,18 +15,18 @@ export type PageOptions = ActionOptions & {
   readonly keys: ApiKeys;
   readonly sessions: Sessions;
   readonly takeTurn: (tenantId: string) => void;
-  /** Hears of every page that failed by a fault of ours. */
+  /** Called for every page that failed by a fault of ours. */
   readonly onFailure: (error: Error, request: FastifyRequest) => void;
 };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its answers are for people: also refusals are a page. */
+    /** Its answers are for people: refusals are pages too. */
     readonly page?: boolean;
   }
 }
 
-/** What one view of a place is made of; `caller` has signed in. */
+/** The parts of one view of a place; `caller` has signed in. */
 export type Show = (request: FastifyRequest, caller: Caller) => Promise<Omit<PageView, 'tenantId'>>;
 
 const Form = z.record(z.string(), z.string());
@@ -95,7 +95,10 @@ function addLogin(app: FastifyInstance, { keys, sessions }: PageOptions, assets:
   );
 }
 
-/** Forms are for the page alone, and only from it: another site's page could send one with our cookie, but not with our origin. */
+/**
+ * Forms are for the page alone, and only from it: another site's page could send one with our cookie, but not with our
+ * origin.
+ */
 function readForms(app: FastifyInstance): void {
   const parser = async (request: FastifyRequest, body: string | Buffer) => {
     if (request.routeOptions.config.page !== true)
@@ -108,7 +111,7 @@ function readForms(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.page !== true || request.method === 'GET') return;
     const { origin, host } = request.headers;
-    // The first is sent by browsers on https and localhost alone; neither can be set by a page.
+    // The first is sent by browsers only on https and localhost; a page can set neither.
     const site = request.headers['sec-fetch-site'];
     const sameOrigin = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
     const ours = site === undefined ? sameOrigin : site === 'same-origin';

@@ -4,7 +4,7 @@ import type { PageView } from './layout.ts';
 import { empty, older, table, taskLink } from './parts.ts';
 import { age } from './time.ts';
 
-/** Tasks that start by the clock. */
+/** Tasks that start on a timetable. */
 export function schedulesPage({ schedules, next }: ValueOf<typeof ScheduleList>): Omit<PageView, 'tenantId'> {
   return {
     title: 'Schedules',

@@ -16,7 +16,7 @@ export type TaskData = {
   readonly letters: readonly DeadLetterSummary[];
 };
 
-/** One task: where it stands, what waits for a person, its plan, result, evidence and story. */
+/** One task: its state, what waits for a person, its plan, result, evidence and history. */
 export function taskPage({ task, steps, story, candidates, letters }: TaskData): Omit<PageView, 'tenantId'> {
   const over = task.state === 'completed' || task.state === 'failed';
   return {

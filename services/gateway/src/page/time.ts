@@ -14,7 +14,7 @@ export function duration(ms: number): string {
   return `${Math.round(ms / unit)} ${name}`;
 }
 
-/** A moment as its age; the moment itself in UTC is its title, and what a script counts on from. */
+/** A moment as its age; its title is the moment itself in UTC, from which a script counts on. */
 export function age(iso: string, now = Date.now()): Html {
   const ms = now - Date.parse(iso);
   const text = ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
@@ -26,7 +26,7 @@ export function moment(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
-/** `2026-03-02` where it is a midnight, else with its time. */
+/** `2026-03-02` if it is a midnight, otherwise with its time. */
 export function day(iso: string | null, open: string): string {
   if (iso === null) return open;
   return iso.slice(11, 19) === '00:00:00' ? iso.slice(0, 10) : moment(iso);

@@ -5,7 +5,7 @@ import { badge, table } from './parts.ts';
 type Story = ValueOf<typeof TaskStory>;
 type Moment = { readonly at: string; readonly row: (since: string) => Html };
 
-/** Everything that happened, with what was refused and repaired, in seconds from the start. */
+/** Everything that happened, including refusals and repairs, in seconds from the start. */
 export function timeline(story: Story): Html {
   const moments: Moment[] = [
     ...story.transitions.map((each) => ({ at: each.at, row: (since: string) => transition(each, since) })),

@@ -21,8 +21,8 @@ type Request = RequestOf<typeof FactAdd>;
 type Made = CandidateDecision & { readonly knowledgeId: string; readonly version: number };
 
 /**
- * Takes in what a person says: it outranks every other source. Throws `FACT_CONFLICT` where several facts have its subject and predicate, or the one it names is about
- * others, `INVALID_INPUT` for what opens something and for a period that holds no moment.
+ * Stores what a person states: it outranks every other source. Throws `FACT_CONFLICT` if several facts have its subject
+ * and predicate, or the one it names is about others; `INVALID_INPUT` for a credential and for an empty period.
  */
 export async function addFact(database: Database, call: Call<Request>): Promise<Answered<ValueOf<typeof FactAdd>>> {
   const { tenantId, requestId } = call;
@@ -97,7 +97,10 @@ function toLookup(tenantId: string, { statement, assertion, knowledgeId }: Candi
   };
 }
 
-/** An id that is taken would else lose what it stands for: a version of it says another value, never something of something else, nor mere words. */
+/**
+ * Otherwise a fact could lose its meaning: a new version of it has another value, never another subject, nor mere
+ * words.
+ */
 function refuseForeignId(draft: WriteDraft, tenantId: string, { assertion, knowledgeId }: Candidate): void {
   if (knowledgeId === undefined) return;
   const known = draft.find(tenantId, knowledgeId).believed.flatMap(({ body }) => body.assertion ?? []);

@@ -16,15 +16,16 @@ import { findMalformed } from './well-formed.ts';
 
 export type Call<T> = {
   readonly tenantId: string;
-  /** The request's envelope id: asked again with it, the same answer is given. */
+  /** The request's envelope id: a repetition gets the same answer. */
   readonly requestId: string;
   readonly data: T;
 };
 export type Answered<R> = { readonly reply: R; readonly outbox: readonly KnowledgeOutboxRow[] };
 
 /**
- * Carries out a person's request in one transaction under the knowledge lock, once for each request id; a repetition gets the stored answer.
- * Throws `INVALID_INPUT` for text that can't be stored, `IDEMPOTENCY_CONFLICT` for a known id with another body.
+ * Carries out a person's request in one transaction under the knowledge lock, once for each request id; a repetition
+ * gets the stored answer. Throws `INVALID_INPUT` for text that can't be stored, `IDEMPOTENCY_CONFLICT` for a known id
+ * with another body.
  */
 export async function answerOnce<T, R>(
   database: Database,
@@ -58,7 +59,7 @@ export async function answerOnce<T, R>(
   });
 }
 
-/** The hash as it is kept: keyed, once the tenant has redacted anything. */
+/** The stored form of the hash: keyed, once the tenant has redacted anything. */
 async function toKept(tx: Tx, tenantId: string, bodyHash: string): Promise<string> {
   const key = (await findRedactionKeys(tx, [tenantId])).get(tenantId);
   return key === undefined ? bodyHash : toKeyedRequest(key, bodyHash);

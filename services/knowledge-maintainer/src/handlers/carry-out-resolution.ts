@@ -21,7 +21,10 @@ import {
 import type { Derivation, StoredDispute } from '@cleanslate/store';
 import { parentsOf } from './decide-released.ts';
 
-/** What a decision does to the fact; `incumbent` is the version that was contradicted, and it stays as it is where it is kept. */
+/**
+ * What a decision does to the fact; `incumbent` is the version that was contradicted, and it stays as it is if it is
+ * kept.
+ */
 export function carryOut(
   draft: WriteDraft,
   tenantId: string,
@@ -39,7 +42,10 @@ export function carryOut(
   return draft.write(tenantId, knowledgeId, periods, (a, b) => a.contentHash === b.contentHash);
 }
 
-/** Takes back what the incumbent said, under whatever version number it is believed by now. Throws `FACT_CONFLICT` where nothing of it is. */
+/**
+ * Retracts what the incumbent said, under whatever version number it is believed by now. Throws `FACT_CONFLICT` if
+ * nothing of it is believed.
+ */
 function retractIncumbent(
   draft: WriteDraft,
   tenantId: string,
@@ -63,7 +69,7 @@ function overBefore({ disputeId }: StoredDispute): AppError {
   );
 }
 
-/** A challenger that won rests on what it said it rests on. */
+/** A challenger that won rests on the grounds that it named. */
 export function toDerivations(
   tenantId: string,
   { challenger, knowledgeId }: StoredDispute,
@@ -85,7 +91,10 @@ export function toDerivations(
   );
 }
 
-/** The challenger as a person's statement: who confirms it answers for it. They name no level, so none that the fact has goes down; a row of an older release may hold a lower one. */
+/**
+ * The challenger as a person's statement: whoever confirms it answers for it. A challenger names no level, so the
+ * fact's level never goes down; a row of an older release may hold a lower one.
+ */
 function toPeriods(dispute: StoredDispute, state: FactState, requestId: string, now: number): StatedPeriod<FactBody>[] {
   const imported = FactImport.safeParse(dispute.challenger);
   if (imported.success) {

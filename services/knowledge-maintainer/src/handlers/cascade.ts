@@ -10,10 +10,10 @@ export async function cascade(
   written: WrittenBatch,
 ): Promise<void> {
   const { versions, closings } = draft;
-  // A first version doubts nothing: whoever named it before it was there rests on what now stands.
+  // A first version casts no doubt: whatever named it before it existed rests on what now stands.
   const later = versions.filter(({ version }) => version > 1);
   const changed = new Map([...later, ...closings].map((fact) => [`${fact.tenantId}/${fact.knowledgeId}`, fact]));
-  // What stays true of a closed version kept its parents, and so their marks.
+  // The remainder of a closed version kept its parents, and so their marks.
   const remainders = versions.filter(({ remainderOf }) => remainderOf !== null);
   const rests = [...derived, ...remainders];
   if (changed.size + rests.length > 0) await updateMarks(tx, [...changed.values()], rests, written.at, written.last);

@@ -13,7 +13,10 @@ import { type Answered, answerOnce, type Call } from './answer-once.ts';
 import { replySchema } from './reply-schema.ts';
 import { writeBatch } from './write-batch.ts';
 
-/** A person looked at a doubted fact and it stays, with the weight that feedback left it, or with its own again. Throws `NOT_FOUND`, `FACT_CONFLICT` where it was closed before. */
+/**
+ * A person checked a doubted fact and it stays, with the weight that feedback left it, or with its own restored. Throws
+ * `NOT_FOUND`, `FACT_CONFLICT` if it was closed before.
+ */
 export async function closeReview(
   database: Database,
   call: Call<RequestOf<typeof FactReview>>,

@@ -19,13 +19,15 @@ import { writeBatch } from './write-batch.ts';
 const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const PAGE = 500;
 const SCAN_MS = 300_000;
-/** Looked at in one round: more than ever fail at once. */
+/** Most redactions of one round: more than ever fail at once. */
 const MOST = 1_000;
 
 /**
- * The end of redactions: what the scheduler is done with is looked for once more among candidates that became nothing and in what belongs to other facts, then
- * forgotten, in the planner's samples as well. One that fails holds up no other: `onError` hears of it, and it is tried again. `signal` ends the round between two of
- * them. Returns whether more may be left that somebody wants done. Throws `DATABASE_UNAVAILABLE` in an outage, which is everybody's: the rest would wait for the same database one after the other.
+ * The end of redactions: what the scheduler has finished is searched once more among candidates that became nothing and
+ * in what belongs to other facts, then forgotten, in the planner's samples as well. One that fails holds up no other:
+ * it goes to `onError` and is tried again. `signal` ends the round between two of them. Returns whether more may be
+ * left to do. Throws `DATABASE_UNAVAILABLE` in an outage, which affects them all: the rest would wait for the same
+ * database one after the other.
  */
 export async function confirmErasures(
   database: Database,
@@ -42,7 +44,8 @@ export async function confirmErasures(
       await confirm(database, each);
       confirmed++;
     } catch (cause) {
-      // One scan that takes too long looks like an outage as well, but it is that redaction's alone: does the database answer?
+      // One scan that takes too long looks like an outage as well, but concerns that redaction alone: does the database
+      // answer?
       if (isAppError(cause) && cause.disposition === 'retryable') await look(1);
       onError(new AppError('INTERNAL', `redaction ${each.redactionId} can't be confirmed yet`, { cause }));
     }
@@ -75,7 +78,10 @@ async function sweepCandidates(database: Database, erased: ErasedRedaction, afte
   return found.length < PAGE ? null : (found.at(-1)?.seq ?? null);
 }
 
-/** A candidate without the words; nothing where it has none. One that could not be read afterwards becomes a tombstone. */
+/**
+ * A candidate without the words; nothing if it has none of them. One that could not be read afterwards becomes a
+ * tombstone.
+ */
 function toErased({ candidateId, body, reason }: SayingCandidate, eraser: Eraser) {
   const erased = eraser.json(body);
   const why = reason === null ? null : eraser.text(reason);

@@ -5,7 +5,7 @@ import { taskKey } from './route-candidates.ts';
 import type { WrittenBatch } from './write-batch.ts';
 
 export type Confirmation = {
-  /** Tasks to confirm, `tenant/task` → id of the message that is answered. */
+  /** Tasks to confirm, `tenant/task` → id of the message being answered. */
   readonly causes: ReadonlyMap<string, string>;
   /** All candidates of the tasks as they were before this batch. */
   readonly stored: readonly StoredCandidate[];
@@ -17,7 +17,9 @@ export type Confirmation = {
   readonly traces: ReadonlyMap<string, string>;
 };
 
-/** The events of a batch: each decision about a known fact, then one confirmation for each task that was asked about. */
+/**
+ * The events of a batch: each decision about a known fact, then one confirmation for each task that was asked about.
+ */
 export function confirmTasks(confirmation: Confirmation): KnowledgeMessage[] {
   const { decided, written, traces } = confirmation;
   return [...decided.flatMap((item) => toFactEvent(item, written, traces)), ...toSettledEvents(confirmation)];

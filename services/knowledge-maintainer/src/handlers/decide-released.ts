@@ -23,7 +23,7 @@ import {
 export type Released = { readonly candidate: StoredCandidate; readonly settlement: TaskSettlement };
 export type Decided = { readonly candidate: StoredCandidate; readonly decision: CandidateDecision };
 
-/** Loads what the released candidates may concern and decides them in the order in which they were said. */
+/** Loads what the released candidates may concern and decides them in the order in which they were stated. */
 export async function decideReleased(
   tx: Tx,
   released: readonly Released[],
@@ -49,7 +49,7 @@ export async function decideReleased(
   return { draft, decided };
 }
 
-/** The versions that a candidate says it is derived from. */
+/** The versions that a candidate claims to be derived from. */
 export function parentsOf(candidate: Pick<StoredCandidate, 'tenantId' | 'body'>): VersionName[] {
   return [...new Set(candidate.body.derivedFrom)].map((ref) => {
     const at = ref.lastIndexOf('@');
@@ -87,7 +87,7 @@ function toReleased(
     validated: settlement.verdict === 'passed',
     parents: parentsOf(candidate).map((parent) => {
       const ref = `${parent.knowledgeId}@${parent.version}`;
-      // A parent that nobody knows is worth no more than a guess.
+      // An unknown parent is worth no more than a guess.
       return (
         lineages.get(`${parent.tenantId}/${ref}`) ?? { roots: [ref], trust: 'model_inference', accessLevel: 'internal' }
       );

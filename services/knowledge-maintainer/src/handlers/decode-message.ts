@@ -21,8 +21,8 @@ export type Decoded =
 type Message = Pick<PulledMessage, 'subject' | 'data' | 'headers' | 'storedAt'>;
 
 /**
- * What a message of the blackboard or of the commands says. Throws `UNPARSEABLE`, `SCHEMA_MISMATCH`, `TENANT_MISMATCH`: nobody can use it;
- * `UNSUPPORTED_VERSION`: a newer maintainer can.
+ * Decodes a message of the blackboard or of the commands. Throws `UNPARSEABLE`, `SCHEMA_MISMATCH`, `TENANT_MISMATCH`:
+ * nobody can use it; `UNSUPPORTED_VERSION`: a newer maintainer can.
  */
 export function decodeKnowledgeMessage(message: Message): Decoded {
   const command = message.subject.startsWith('cmd.');
@@ -70,8 +70,9 @@ function toCandidate(envelope: Envelope, subjectTask: string | undefined, messag
 }
 
 /**
- * When the broker took it: one clock for all, since a machine whose clock is behind would otherwise speak of the past, and what it says now would
- * never hold. What comes back from a letter keeps its author's time: it must not overwrite what was said since.
+ * When the broker received it: one clock for all, since a machine whose clock is slow would otherwise speak of the
+ * past, and its newest statement would never take effect. What comes back from a letter keeps its author's time: it
+ * must not overwrite what was stated since.
  */
 function toSaidAt(envelope: Envelope, { headers, storedAt }: Message): string {
   return headers.get(HEADERS.replayOf) === '' ? new Date(storedAt).toISOString() : envelope.time;

@@ -14,7 +14,7 @@ export type EventCause = {
   readonly tenantId: string;
   readonly at: Date;
   readonly causationId: string;
-  /** Trace context of what caused it. */
+  /** Trace context of its cause. */
   readonly traceparent?: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export function toFactChanged(cause: EventCause, data: DataOf<typeof FactChanged
   return toMessage(FactChanged, cause, id, subject, data, task);
 }
 
-/** Confirms a settlement. `sayingId` names what made it be said: the settle command, or the late candidate. */
+/** Confirms a settlement. `sayingId` names its cause: the settle command, or the late candidate. */
 export function toCandidatesSettled(cause: EventCause, data: DataOf<typeof CandidatesSettled>): KnowledgeMessage {
   const id = `settled:${cause.tenantId}:${data.taskId}:${cause.causationId}`;
   return toMessage(CandidatesSettled, cause, id, subjects.settled(cause.tenantId), data, { taskid: data.taskId });

@@ -14,9 +14,9 @@ import { findCopies, toContents } from './redacted-copies.ts';
 
 /** Told at most. */
 const ELSEWHERE = 50;
-/** Looked at for that: many hold the letters of a short word, few the word. */
+/** Most rows examined: many contain the letters of a short word, few the word itself. */
 const LOOKED_AT = 10_000;
-/** What a version says is also worded as they said it. */
+/** What a version says, also in its original wording. */
 const BECAME: ReadonlySet<RedactableCandidate['outcome']> = new Set(['accepted', 'duplicate', 'updated']);
 
 export type RedactableContent = Awaited<ReturnType<typeof findContent>>;
@@ -57,7 +57,7 @@ export async function findContent(tx: Tx, { tenantId, data }: Call<RequestOf<typ
     candidates,
     phrases,
     copies: { ...copies, disputes: copies.disputes.filter(({ disputeId }) => !own.has(disputeId)) },
-    /** What may not come back. What another fact says as well, or an agent was refused with, is not among it. */
+    /** What may not come back. It excludes what another fact says as well, and what an agent was refused with. */
     keptOut: [
       ...versions.filter(({ redacted }) => !redacted),
       ...candidates.flatMap(({ body, outcome }) => {
@@ -76,7 +76,7 @@ export async function findContent(tx: Tx, { tenantId, data }: Call<RequestOf<typ
 
 type Content = ReturnType<typeof toContent>;
 
-/** How what others said relates to the versions. */
+/** How other statements relate to the versions. */
 function toMeaning(versions: readonly RedactableVersion[], phrases: readonly string[], knowledgeId: string) {
   const eraser = createEraser({ knowledgeId, versions: versions.map(({ version }) => version), phrases, hashes: [] });
   const signatures = new Set(versions.map(({ signature }) => signature));
@@ -87,8 +87,9 @@ function toMeaning(versions: readonly RedactableVersion[], phrases: readonly str
     isSame,
     says: (content: Content) => isSame(content) || holds(content.statement),
     /**
-     * Is this statement to be looked for everywhere? One that holds the words is. One that became or repeated a version is another wording of it, unless it is
-     * too short ("5") to mean only that. What merely was proposed or contradicted goes from its own row alone.
+     * Must this statement be searched for everywhere? Yes if it contains the words. One that became or repeated a
+     * version is another wording of it, unless it is too short ("5") to be unambiguous. What was merely proposed or
+     * contradicted is erased from its own row alone.
      */
     isWording: (content: Content, became: boolean) =>
       holds(content.statement) || ((became || isSame(content)) && !isShortPhrase(content.statement)),

@@ -20,7 +20,10 @@ import { type WrittenBatch, writeBatch } from './write-batch.ts';
 type Request = RequestOf<typeof TaskFeedback>;
 type Reply = ValueOf<typeof TaskFeedback>;
 
-/** What a person says of a task's answer moves the weight of the facts it rests on, as of a new revision, and opens reviews of what was called wrong. Throws `NOT_FOUND`. */
+/**
+ * A person's feedback on a task's answer moves the weight of the facts it rests on, as of a new revision, and opens
+ * reviews of what was called wrong. Throws `NOT_FOUND`.
+ */
 export async function giveFeedback(database: Database, call: Call<Request>): Promise<Answered<Reply>> {
   const { tenantId, requestId, data } = call;
   const { taskId, verdict, note = null, by: person } = data;

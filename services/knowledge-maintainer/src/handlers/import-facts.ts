@@ -68,7 +68,7 @@ async function auditImport(
   await insertAudit(tx, entries, at, revision);
 }
 
-/** One for each version that it contradicts: whoever decides may keep one of them and take back another. */
+/** One for each version that it contradicts: whoever decides may keep one of them and retract another. */
 function toDisputes(call: ImportCall, { knowledgeId, versions, reason }: ImportOutcome) {
   const challenger = call.data.facts.find((fact) => fact.knowledgeId === knowledgeId);
   const challengerSignature = sha256(canonicalJson(challenger));
@@ -86,7 +86,7 @@ function toDisputes(call: ImportCall, { knowledgeId, versions, reason }: ImportO
   }));
 }
 
-/** One event for each version that now says something new; nothing for what was known already. */
+/** One event for each version that now says something new; none for what was known already. */
 function toEvents(call: ImportCall, draft: WriteDraft, outcomes: readonly ImportOutcome[], at: Date, revision: number) {
   const outcomeOf = new Map(outcomes.map((item) => [item.knowledgeId, item.outcome]));
   const cause = { tenantId: call.tenantId, at, causationId: call.requestId };

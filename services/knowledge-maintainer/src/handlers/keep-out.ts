@@ -14,7 +14,10 @@ import { toContents } from './redacted-copies.ts';
 
 type Content = { readonly statement: string; readonly signature: string };
 
-/** Which of these contents were redacted, by position. Tenants that never redacted anything cost one question: their contents are not even read. */
+/**
+ * Which of these contents were redacted, by position. For tenants that never redacted anything this is one query: their
+ * contents are not even read.
+ */
 async function findReturning(
   tx: Tx,
   said: readonly { readonly tenantId: string; readonly content: () => Content }[],
@@ -32,7 +35,10 @@ async function findReturning(
   return new Set(hashes.filter(({ tenantId, hash }) => known.has(`${tenantId}/${hash}`)).map(({ at }) => at));
 }
 
-/** Stores candidates; one that says what was redacted is refused, and nothing that it says is written down. Returns those that were new. */
+/**
+ * Stores candidates; one that says what was redacted is refused, and nothing of its content is stored. Returns those
+ * that were new.
+ */
 export async function storeCandidates(
   tx: Tx,
   candidates: readonly NewCandidate[],
@@ -92,7 +98,7 @@ export async function refuseStatement(tx: Tx, tenantId: string, statement: Candi
   await refuse(tx, tenantId, [{ content: toContent(statement), field: 'statement', message }]);
 }
 
-/** The same for versions that are to be believed again. */
+/** The same for versions that are about to be believed again. */
 export async function refuseArchived(
   tx: Tx,
   tenantId: string,
@@ -107,7 +113,7 @@ export async function refuseArchived(
   await refuse(tx, tenantId, said);
 }
 
-/** The same for a challenger that is to win. */
+/** The same for a challenger that is about to win. */
 export async function refuseChallenger(
   tx: Tx,
   tenantId: string,

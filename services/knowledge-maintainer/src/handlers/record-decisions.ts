@@ -12,10 +12,10 @@ import { type Decided, parentsOf } from './decide-released.ts';
 import type { Routed } from './route-candidates.ts';
 import type { WrittenBatch } from './write-batch.ts';
 
-/** A candidate with what became of it. */
+/** A candidate with its outcome. */
 export type Outcome = { readonly candidate: StoredCandidate; readonly change: CandidateChange };
 
-/** What became of all candidates of a batch that were decided, held or dropped. */
+/** The outcomes of all candidates of a batch that were decided, held or dropped. */
 export function toOutcomes(decided: readonly Decided[], routed: Pick<Routed, 'held' | 'dropped'>): Outcome[] {
   return [
     ...decided.map(({ candidate, decision: { outcome, knowledgeId, version, reason } }) => ({
@@ -27,7 +27,10 @@ export function toOutcomes(decided: readonly Decided[], routed: Pick<Routed, 'he
   ];
 }
 
-/** Writes what became of each candidate, with its audit row, sighting, dispute and parents. No statement waits for another's answer. */
+/**
+ * Writes the outcome of each candidate, with its audit row, sighting, dispute and parents. No statement waits for
+ * another's answer.
+ */
 export async function recordDecisions(
   tx: Tx,
   outcomes: readonly Outcome[],
@@ -101,7 +104,7 @@ function toDispute({ candidate, decision }: Decided) {
       knowledgeId,
       reason,
       incumbentVersion: version,
-      // As it would be written, should it win: it may have been derived from what only few may read.
+      // As it would be written if it won: it may have been derived from what only few may read.
       challenger: { ...candidate.body, accessLevel: body.accessLevel },
       challengerSignature: body.signature,
       incumbentScore: ruling?.incumbentScore ?? null,

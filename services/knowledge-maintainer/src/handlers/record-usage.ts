@@ -4,7 +4,7 @@ import { findAnswered, insertAnswers, insertReads, type NewAnswer, type Tx, upda
 import { taskKey } from './route-candidates.ts';
 import type { WrittenBatch } from './write-batch.ts';
 
-/** What a task used, as its settlement says it; both are left out by schedulers of an older version. */
+/** What a task used, as its settlement says; schedulers of an older version leave out both. */
 export type SaidUse = { readonly tenantId: string; readonly taskId: string } & Partial<
   Pick<KnowledgeSettle, 'reads' | 'answer'>
 >;
@@ -23,8 +23,8 @@ export async function findNewAnswers(tx: Tx, said: readonly SaidUse[]): Promise<
 }
 
 /**
- * Records which fact versions tasks read, and hangs answers into the graph: one whose grounds have fallen while its task ran is marked as it is written. A
- * settlement said again changes nothing.
+ * Records which fact versions tasks read, and adds answers to the graph: one whose grounds fell while its task was
+ * running is marked as it is written. A repeated settlement changes nothing.
  */
 export async function recordUsage(
   tx: Tx,

@@ -26,12 +26,13 @@ type Request = RequestOf<typeof FactRedact>;
 type Reply = ValueOf<typeof FactRedact>;
 
 /**
- * Takes a fact's content out of every table of knowledge, in one transaction, and leaves tombstones; the scheduler then does the same in the ledger (`confirmErasures`
- * hears of its end). What was believed until now no longer is. Throws `NOT_FOUND`.
+ * Erases a fact's content from every table of knowledge, in one transaction, and leaves tombstones; the scheduler then
+ * does the same in the ledger (`confirmErasures` learns of its end). What was believed until now no longer is. Throws
+ * `NOT_FOUND`.
  */
 export async function redactFact(database: Database, call: Call<Request>): Promise<Answered<Reply>> {
   const { also = [], ...data } = call.data;
-  // The request is kept by its hash: one of words that are to be forgotten could be found by trying.
+  // The request is kept as a keyed hash: a plain hash of words that must be forgotten could be found by trying.
   return await answerOnce(database, { ...call, data }, replySchema(FactRedact), async (tx, head) => {
     const found = await findContent(tx, call);
     const fresh = found.versions.filter(({ redacted }) => !redacted);
@@ -53,7 +54,7 @@ export async function redactFact(database: Database, call: Call<Request>): Promi
   });
 }
 
-/** What is believed of the versions is believed no longer; a revision is taken in any case. */
+/** The versions are no longer believed; a revision is used in any case. */
 async function endBelief(
   tx: Tx,
   head: KnowledgeHead,
@@ -105,7 +106,7 @@ async function erase(
   return redactionId;
 }
 
-/** Who, when and why stand in the audit; the events say that it happened. */
+/** Who, when and why are in the audit; the events only say that it happened. */
 async function tell(
   tx: Tx,
   { tenantId, requestId, data }: Call<Request>,

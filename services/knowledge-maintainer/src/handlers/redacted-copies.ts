@@ -13,13 +13,13 @@ import {
 } from '@cleanslate/store';
 import type { WrittenBatch } from './write-batch.ts';
 
-/** What holds redacted words although it belongs to other facts, which keep theirs. */
+/** What contains redacted words although it belongs to other facts, which keep theirs. */
 export type Copies = {
   readonly disputes: readonly RedactableDispute[];
   readonly notes: readonly (SayingNote & { readonly erased: string })[];
 };
 
-/** Challengers of any fact that hold one of the phrases, and notes of people and rules that do. */
+/** Challengers of any fact that contain one of the phrases, and notes of people and rules that do. */
 export async function findCopies(
   tx: Tx,
   tenantId: string,
@@ -36,7 +36,10 @@ export async function findCopies(
   };
 }
 
-/** Takes the words out of copies. A challenger that held them asks no longer: its incumbent stays. Needs the knowledge lock. */
+/**
+ * Erases the words from copies. A challenger that contained them is withdrawn: its incumbent stays. Needs the knowledge
+ * lock.
+ */
 export async function eraseCopies(
   tx: Tx,
   tenantId: string,
@@ -48,7 +51,10 @@ export async function eraseCopies(
   await eraseNotes(tx, tenantId, notes);
 }
 
-/** Settles what is open of these disputes, and takes their challengers' words. Needs the knowledge lock, and a revision later than those they were opened in. */
+/**
+ * Settles these disputes if they are open, and erases their challengers' words. Needs the knowledge lock, and a
+ * revision later than those they were opened in.
+ */
 export async function eraseChallengers(
   tx: Tx,
   tenantId: string,
@@ -81,7 +87,10 @@ function toErased(
   return { challenger: { ...said, ...judged, derivedFrom: [], tags: [] }, signature: '' };
 }
 
-/** What a challenger says, as it would come back: each period of an imported one. Of one that can't be read, nothing is known. */
+/**
+ * What a challenger would say if it came back: each period of an imported one. Of one that can't be read, nothing is
+ * known.
+ */
 export function toContents(challenger: Candidate | FactImport | null): ReturnType<typeof toContent>[] {
   if (challenger === null) return [];
   if (!('periods' in challenger)) return [toContent(challenger)];

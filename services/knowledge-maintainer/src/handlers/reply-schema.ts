@@ -1,7 +1,7 @@
 import { AppError, type Endpoint, type ValueOf } from '@cleanslate/contracts';
 import { z } from 'zod';
 
-/** Schema of what an endpoint answers where it succeeds: stored answers are read with it. */
+/** Schema of an endpoint's successful answer: stored answers are read with it. */
 export function replySchema<E extends Endpoint>(endpoint: E): z.ZodType<ValueOf<E>> {
   return z.unknown().transform((value) => {
     const parsed = endpoint.reply.data.parse({ ok: true, value });

@@ -22,10 +22,13 @@ import { type WrittenBatch, writeBatch } from './write-batch.ts';
 
 type Request = RequestOf<typeof FactResolve>;
 const RESOLUTION = { incumbent: 'incumbent', challenger: 'challenger', neither: 'both_wrong' } as const;
-/** What a resolution means for the incumbent, as events and audit say it. */
+/** What a resolution means for the incumbent, for events and audit. */
 const CHANGE = { incumbent: 'rejected', challenger: 'updated', both_wrong: 'retracted' } as const;
 
-/** A person decides who is right. Throws `NOT_FOUND`; `FACT_CONFLICT` where it was settled before, or what is to be taken back no longer is believed; `INVALID_INPUT` for a challenger that says what was redacted. */
+/**
+ * A person decides who is right. Throws `NOT_FOUND`; `FACT_CONFLICT` if it was settled before, or what would be
+ * retracted is no longer believed; `INVALID_INPUT` for a challenger that says what was redacted.
+ */
 export async function resolveDispute(
   database: Database,
   call: Call<Request>,
@@ -58,7 +61,9 @@ export async function resolveDispute(
   });
 }
 
-/** Audit and events of the versions it is about. What the person wrote stands in the audit alone: events carry no free text. */
+/**
+ * Audit and events of the versions concerned. What the person wrote is in the audit alone: events carry no free text.
+ */
 async function tell(
   tx: Tx,
   { tenantId, requestId, data }: Call<Request>,

@@ -9,7 +9,10 @@ import { writeBatch } from './write-batch.ts';
 
 type Request = RequestOf<typeof FactRetract>;
 
-/** Ends the belief in a fact or a part of it. Throws `NOT_FOUND` where nothing of it is believed there, `INVALID_INPUT` for an empty range. */
+/**
+ * Stops believing a fact or a part of it. Throws `NOT_FOUND` if nothing of it is believed there, `INVALID_INPUT` for an
+ * empty range.
+ */
 export async function retractFact(
   database: Database,
   call: Call<Request>,

@@ -24,11 +24,14 @@ import { type WrittenBatch, writeBatch } from './write-batch.ts';
 type Request = RequestOf<typeof FactRetractSource>;
 type Reply = ValueOf<typeof FactRetractSource>;
 
-/** One transaction, one revision: more than this is no source, but a migration. */
+/** One transaction, one revision: more than this is a migration, not a source. */
 const MOST = 20_000;
 const TOLD = 1_000;
 
-/** Ends the belief in all that a task or a document contributed. What others said as well stays, unless told. Throws `INVALID_INPUT`. */
+/**
+ * Stops believing everything that a task or a document contributed. What others confirm stays, unless told otherwise.
+ * Throws `INVALID_INPUT`.
+ */
 export async function retractSource(database: Database, call: Call<Request>): Promise<Answered<Reply>> {
   const { tenantId, data } = call;
   const source = toSource(data);

@@ -12,7 +12,7 @@ export type Routed = {
   readonly dropped: readonly StoredCandidate[];
 };
 
-/** Sorts open candidates by what their task's settlement says; those of a task without one are left to wait. */
+/** Sorts open candidates by what their task's settlement says; those of a task without one wait. */
 export function routeCandidates(
   stored: readonly StoredCandidate[],
   settlements: ReadonlyMap<string, TaskSettlement>,

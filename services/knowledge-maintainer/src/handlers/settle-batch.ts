@@ -27,16 +27,17 @@ import { beginBatch, writeDraft } from './write-batch.ts';
 export type MaintainerBatch = {
   readonly candidates: readonly NewCandidate[];
   readonly settlements: readonly (TaskSettlement & SaidUse)[];
-  /** Trace context of what was said last, by task; events continue it. */
+  /** Trace context of the latest message, by task; events continue it. */
   readonly traces?: ReadonlyMap<string, string>;
 };
 
 export type SettledBatch = { readonly outbox: readonly KnowledgeOutboxRow[]; readonly outcomes: readonly string[] };
 
 /**
- * Stores candidates and settlements and carries out what follows, in one transaction: candidates without a settlement wait, those of winning
- * claims are decided, others are dropped. Everything is idempotent: a repeated candidate changes nothing, a repeated settlement is confirmed
- * again. Returns what is to be published now that it is committed, and the outcomes for the metrics.
+ * Stores candidates and settlements and carries out what follows, in one transaction: candidates without a settlement
+ * wait, those of winning claims are decided, others are dropped. Everything is idempotent: a repeated candidate changes
+ * nothing, a repeated settlement is confirmed again. Returns what is to be published after the commit, and the outcomes
+ * for the metrics.
  */
 export async function settleBatch(
   database: Database,
@@ -59,7 +60,7 @@ export async function settleBatch(
     const freshIds = new Set(fresh.map((candidate) => `${candidate.tenantId}/${candidate.candidateId}`));
     const causes = toCauses(batch, stored, freshIds, settlements);
     const traces = batch.traces ?? new Map();
-    // The server writes one part while the next is put together.
+    // The server writes one part while the next is prepared.
     const [, , outbox] = await Promise.all([
       writeDraft(tx, draft, written),
       sent().then(() => recordDecisions(tx, changed, decided, written)),
@@ -78,7 +79,7 @@ export async function settleBatch(
   });
 }
 
-/** The settlements that govern this batch's tasks, by task, with what it brought merged and stored. */
+/** The settlements that govern this batch's tasks, by task; new ones are merged and stored. */
 async function storeSettlements(tx: Tx, batch: MaintainerBatch): Promise<Map<string, TaskSettlement>> {
   const found = await findSettlements(tx, [...batch.candidates, ...batch.settlements]);
   const settlements = new Map(found.map((settlement) => [taskKey(settlement), settlement]));
@@ -93,7 +94,7 @@ async function storeSettlements(tx: Tx, batch: MaintainerBatch): Promise<Map<str
   return settlements;
 }
 
-/** Which tasks are confirmed and in answer to what: a settle command, or candidates that came after it. */
+/** Which tasks are confirmed, and in answer to what: a settle command, or candidates that came after it. */
 function toCauses(
   batch: MaintainerBatch,
   stored: readonly StoredCandidate[],

@@ -16,8 +16,8 @@ import { writeBatch } from './write-batch.ts';
 const SWEEP_LIMIT = 1_000;
 
 /**
- * Looks at versions that began or ended by themselves: marks what rests on those that no longer hold, clears what rests on those that hold again,
- * and says which expired. Returns what is to be published, and whether more is left.
+ * Looks at versions that began or ended by themselves: marks what rests on those no longer in force, clears what rests
+ * on those in force again, and names those that expired. Returns what is to be published, and whether more is left.
  */
 export async function sweepPeriods(
   database: Database,

@@ -8,7 +8,10 @@ import { refuseArchived } from './keep-out.ts';
 import { replySchema } from './reply-schema.ts';
 import { writeBatch } from './write-batch.ts';
 
-/** Believes an archived fact again, as new versions of it. Throws `NOT_FOUND` where it isn't archived, `INVALID_INPUT` where it says what was redacted. */
+/**
+ * Believes an archived fact again, as new versions of it. Throws `NOT_FOUND` if it isn't archived, `INVALID_INPUT` if
+ * it says what was redacted.
+ */
 export async function unarchiveFact(
   database: Database,
   call: Call<RequestOf<typeof FactUnarchive>>,

@@ -12,12 +12,15 @@ import {
   takeRevisions,
 } from '@cleanslate/store';
 
-/** Where a batch ended up: `last` is the revision from which its writes are believed (the head's, where nothing was written). */
+/**
+ * Where a batch ended up: `last` is the revision from which its writes are believed (the head's, if nothing was
+ * written).
+ */
 export type WrittenBatch = BatchClock & { readonly last: number };
 
 /**
- * Writes a draft's versions with their log under fresh revisions; `forced` takes one even where no version changes (a dispute is knowledge too).
- * Needs the knowledge lock.
+ * Writes a draft's versions with their log under new revisions; `forced` uses one even if no version changes (a dispute
+ * is knowledge too). Needs the knowledge lock.
  */
 export async function writeBatch(
   tx: Tx,
@@ -30,7 +33,7 @@ export async function writeBatch(
   return batch;
 }
 
-/** Takes the revisions under which a draft will be written, as `writeBatch` does, and writes nothing yet. */
+/** Reserves the revisions under which a draft will be written, as `writeBatch` does, without writing anything yet. */
 export async function beginBatch(
   tx: Tx,
   head: KnowledgeHead,
@@ -43,7 +46,10 @@ export async function beginBatch(
   return { firstRevision: taken.first, at: taken.at, last: taken.first + count - 1 };
 }
 
-/** Writes a draft's versions with their log. No statement waits for another's answer: the log is put together while the server writes the versions. */
+/**
+ * Writes a draft's versions with their log. No statement waits for another's answer: the log is prepared while the
+ * server writes the versions.
+ */
 export async function writeDraft(tx: Tx, { versions, closings }: WriteDraft, clock: BatchClock): Promise<void> {
   await Promise.all([
     closeVersions(tx, closings, clock),

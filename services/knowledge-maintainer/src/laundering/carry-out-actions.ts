@@ -31,8 +31,8 @@ type Question = Extract<LaunderAction, { action: 'dispute' }>;
 export type CarriedOut = { readonly done: readonly LaunderAction[]; readonly outbox: readonly KnowledgeOutboxRow[] };
 
 /**
- * Carries out a portion of a plan in one transaction under the knowledge lock. What has changed since the plan was made (a version is no longer believed) is
- * left out; the next run looks again.
+ * Carries out a portion of a plan in one transaction under the knowledge lock. Whatever has changed since the plan was
+ * made (a version is no longer believed) is left out; the next run looks again.
  */
 export async function carryOutActions(
   database: Database,
@@ -128,7 +128,7 @@ function toCandidate(knowledgeId: string, ref: string, { body, valid }: Believed
   };
 }
 
-/** Audit and events: what was archived, and by which question a fact is now disputed. */
+/** Audit and events: what was archived, and which dispute was opened about a fact. */
 async function tell(tx: Tx, tenantId: string, done: readonly LaunderAction[], written: WrittenBatch) {
   const sourceMessageId = `launder:${written.last}`;
   const told = done.map((action) => ({ ...splitFactRef(action.fact), ...describe(action) }));

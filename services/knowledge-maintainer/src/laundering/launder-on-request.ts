@@ -4,7 +4,7 @@ import type { Answered, Call } from '../handlers/answer-once.ts';
 import { launder, previewLaundering } from './launder.ts';
 import type { LaunderingMetrics } from './laundering-metrics.ts';
 
-/** A person's run, or its preview. Asked again it looks again: what was done then leaves nothing to do. */
+/** A person's run, or its preview. A repetition runs again: what was done leaves nothing to do. */
 export async function launderOnRequest(
   database: Database,
   { tenantId, data }: Call<RequestOf<typeof KnowledgeLaunder>>,

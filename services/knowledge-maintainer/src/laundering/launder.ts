@@ -15,9 +15,9 @@ import { carryOutActions } from './carry-out-actions.ts';
 
 const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const BOUNDS: LaunderBounds = { groups: 2_000, proposals: 200 };
-/** Actions of one run; the next goes on. */
+/** Most actions of one run; the next continues. */
 const MOST = 2_000;
-/** In one transaction: writers wait for no longer than that takes. */
+/** In one transaction: writers wait no longer than that takes. */
 const PORTION = 200;
 
 export type LaunderRun = { readonly report: LaunderReport; readonly outbox: readonly KnowledgeOutboxRow[] };
@@ -30,7 +30,10 @@ export async function previewLaundering(database: Database, tenantId: string): P
   return { ...planned, reportId: null, finishedAt: planned.startedAt, askedBy: 'person' };
 }
 
-/** Launders one tenant's knowledge: plans once, then carries the plan out in portions, and keeps the report. Aborted: between two portions. */
+/**
+ * Launders one tenant's knowledge: plans once, then carries the plan out in portions, and keeps the report. An abort
+ * takes effect between two portions.
+ */
 export async function launder(
   database: Database,
   tenantId: string,

@@ -22,20 +22,20 @@ export type LaunderingClockOptions = {
   readonly onError: (error: unknown) => void;
   /** Time between two runs. */
   readonly everyMs: number;
-  /** How often it is looked whether one is due. Milliseconds, default 30 s. */
+  /** How often to check whether one is due. Milliseconds, default 30 s. */
   readonly lookMs?: number;
 };
 
 const MAINTAINER = { role: 'cleanslate_maintainer' } as const;
 const LOOK_MS = 30_000;
-/** A leader that died over it is succeeded after this. */
+/** A leader that died in a round is replaced after this. */
 const LEASE_MS = 15 * 60_000;
 const INDEXES_EVERY_MS = 6 * 3_600_000;
 /** Fewer revisions in the last minute count as quiet. */
 const QUIET_REVISIONS = 20;
 const INDEX_TIMEOUT_MS = 10 * 60_000;
 
-/** Launders every tenant's knowledge and keeps the indexes, each when it is due, one replica at a time. */
+/** Launders every tenant's knowledge and maintains the indexes, each when it is due, one replica at a time. */
 export class LaunderingClock {
   readonly #options: LaunderingClockOptions;
   readonly #stopped = new AbortController();
@@ -66,7 +66,7 @@ export class LaunderingClock {
     await this.#take('indexes', () => this.#keepIndexes()).catch(onError);
   }
 
-  /** Runs `work` where the duty is due and nobody else is at it; it says when it is due again. */
+  /** Runs `work` if the duty is due and nobody else is at it; `work` says when it is due again. */
   async #take(duty: Duty, work: () => Promise<number>): Promise<void> {
     const { database } = this.#options;
     if (this.#stopped.signal.aborted) return;

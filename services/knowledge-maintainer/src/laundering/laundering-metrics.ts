@@ -4,7 +4,10 @@ import type { LaunderRun } from './launder.ts';
 
 export type LaunderingMetrics = ReturnType<typeof launderingMetrics>;
 
-/** What laundering counts, whoever asked for it; the memory's measures are those of the last round over all tenants, together. */
+/**
+ * What laundering counts, whoever asked for it; the memory's measures are those of the last round over all tenants,
+ * together.
+ */
 export function launderingMetrics(metrics: Metrics) {
   const runs = metrics.counter('slate_launderings_total', 'Runs of laundering, one for each tenant', ['asked_by']);
   const actions = metrics.counter('slate_laundering_actions_total', 'What laundering did', ['action']);
@@ -32,7 +35,7 @@ export function launderingMetrics(metrics: Metrics) {
   };
 }
 
-/** Shares of several tenants as one: each counts by how much it was counted over. NaN of nothing. */
+/** Shares of several tenants as one, weighted by the size of each sample. NaN without any. */
 function pool(shares: readonly (readonly [share: number | null, of: number])[]): number {
   const counted = shares.filter(([share]) => share !== null);
   const whole = counted.reduce((sum, [, of]) => sum + of, 0);

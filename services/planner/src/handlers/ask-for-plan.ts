@@ -40,8 +40,8 @@ type ModelPlan = z.infer<typeof ModelPlan>;
 type Asked = QuestionPlan & Pick<QuestionPlanRecord, 'by' | 'provider'>;
 
 /**
- * A model's plan, checked and ordered by the rules. Without a model, and where its plan can't be carried out or asks about a number that nobody asked about,
- * the whole question is one search.
+ * A model's plan, checked and ordered by the rules. Without a model, and if its plan can't be carried out or asks about
+ * a number that nobody asked about, the whole question becomes one search.
  */
 export async function askForPlan(
   question: string,

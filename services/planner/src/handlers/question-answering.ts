@@ -7,7 +7,10 @@ import { askForPlan } from './ask-for-plan.ts';
 
 const OFFLINE = { kind: 'offline', model: 'offline' } as const;
 
-/** Takes a question apart into sub-goals, by templates; a model is asked only about what none of them covers. What it says is data for the same rules. */
+/**
+ * Takes a question apart into sub-goals, by templates; a model is asked only about what none of them covers. The same
+ * rules treat its answer as data.
+ */
 export function planExecutor(): Executor {
   return defineExecutor({
     role: 'planner',

@@ -3,7 +3,7 @@ import type { Source, SourceCatalog } from '@cleanslate/domain';
 import { type FoundFact, matchFact, needOf, toFoundPassages } from '@cleanslate/workflows';
 
 const MAX_EVIDENCE = 10;
-/** What a source is asked for beside the knowledge base is a question in words; one that needs more can't be asked so. */
+/** Sources other than the knowledge base are asked with a question in words; one that needs more can't be asked like this. */
 const QUERY = 'query';
 
 type Asked = {
@@ -21,8 +21,9 @@ export type AskedSources = {
 };
 
 /**
- * Asks each source for passages; the sentences that answer stay. One that can't be asked just now, or not so, is named: the others' answer is worth having.
- * Throws `SOURCE_UNKNOWN` for a name that this tenant has no source of, and whatever the signal ended with.
+ * Asks each source for passages; the sentences that answer stay. A source that can't be asked, now or in this way, is
+ * named: the others' answer is worth having. Throws `SOURCE_UNKNOWN` if this tenant has no source of a given name, and
+ * whatever the signal ended with.
  */
 export async function askSources(catalog: SourceCatalog, tenantId: string, asked: Asked): Promise<AskedSources> {
   const need = needOf(asked.question);
@@ -50,7 +51,7 @@ async function askOne(source: Source, { question, clearance, pin, signal }: Aske
   }
 }
 
-/** What the tenant declared as its own files, tables and pages counts as its documents; what comes over HTTP is somebody else's. */
+/** A tenant's own files, tables and pages count as its documents; what comes over HTTP is somebody else's. */
 function sourceTypeOf({ kind }: Source): SourceType {
   return kind === 'http' ? 'external_source' : 'internal_document';
 }

@@ -4,16 +4,17 @@ import { defineExecutor, type Executor } from '@cleanslate/runtime';
 import { type Database, listFactVersions, listPoliciesAt, type Tx, withTransaction } from '@cleanslate/store';
 import { z } from 'zod';
 
-/** Versions of one subject, where every version is read to measure. */
+/** Most versions of one subject, if every version is read to measure. */
 const MAX_VERSIONS = 200;
 
 /**
- * `pin` lets the database leave out what doesn't hold or wasn't believed, before the sanitizer. `all` reads every version there ever was, so that the sanitizer
- * alone stands between the base and the agents: what `bench:contamination` measures.
+ * `pin` lets the database leave out what wasn't in force or believed, before the sanitizer. `all` reads every version
+ * there ever was, so that only the sanitizer stands between the base and the agents: what `bench:contamination`
+ * measures.
  */
 const READS = ['pin', 'all'] as const;
 
-/** Policy facts by subject, as they hold at the task's pin, with the retriever's own read credential. */
+/** Policy facts by subject, as in force at the task's pin, with the retriever's own read credential. */
 export function retrieveExecutor(database: Database): Executor {
   return defineExecutor({
     role: 'retriever',
@@ -30,7 +31,7 @@ export function retrieveExecutor(database: Database): Executor {
       const facts = await withTransaction(database, scope, async (tx) => {
         const pages = [];
         for (const subject of input.subjects) pages.push(await readFacts(tx, tenantId, input, subject));
-        // A subject that begins another one's name finds the other's facts too.
+        // A subject that is the beginning of another one's name finds the other's facts too.
         return [...new Map(pages.flat().map((fact) => [`${fact.knowledgeId}@${fact.version}`, fact])).values()];
       });
       const { usable, report } = keepUsable(facts, input.sanitize, input.pin);
@@ -52,8 +53,8 @@ async function readFacts(
 }
 
 /**
- * What may be used of what was read. A fact keeps its statement letter by letter, because it is quoted as it was governed; what the sanitizer has to say of its
- * words is for the log, and for the rules that refuse a guess (`policy.ts`).
+ * The usable part of what was read. A fact keeps its statement word for word, because it is quoted as it was governed;
+ * what the sanitizer says about its words is for the log, and for the rules that refuse a guess (`policy.ts`).
  */
 function keepUsable(facts: readonly FactView[], level: SanitizeLevel, pin: Pin) {
   const items = facts.map((fact) => ({

@@ -12,7 +12,7 @@ import {
 import { type FoundFact, matchFact, needOf, type SubGoalRecord, toFoundFact } from '@cleanslate/workflows';
 import { levelsUpTo } from './search.ts';
 
-/** Facts of one search, and facts whose versions are read through for a period. */
+/** Most facts of one search, and most facts whose versions are read for a period. */
 const MAX_HITS = 10;
 const MAX_SERIES = 20;
 const MAX_SUBJECTS = 10;
@@ -25,7 +25,9 @@ export type Search = {
   readonly accessLevel: SubGoalRecord['accessLevel'];
 };
 
-/** Facts that the question finds at the pin, and what says otherwise about the same; with a period every version that held in it. */
+/**
+ * Facts that the question finds at the pin, and claims to the contrary; with a period every version in force during it.
+ */
 export async function findFor(
   tx: Tx,
   tenantId: string,
@@ -56,7 +58,10 @@ export async function findFor(
   );
 }
 
-/** Facts of the same subject and predicate as those that answer: they may say otherwise in other words, or in another language. */
+/**
+ * Facts with the same subject and predicate as those that answer: they may contradict in other words, or in another
+ * language.
+ */
 async function findRivals(
   tx: Tx,
   tenantId: string,
@@ -80,7 +85,10 @@ async function findRivals(
   return rivals;
 }
 
-/** Where in time a period is searched: its ends, and the pin where it lies inside. What held only in between is found by its later or earlier version. */
+/**
+ * Moments at which a period is searched: its ends, and the pin if it lies inside. What was in force only in between is
+ * found through its later or earlier version.
+ */
 function momentsOf(period: Interval | null, { validAt }: Pin): readonly string[] {
   if (period === null) return [validAt];
   const last = period.until === null ? null : new Date(Date.parse(period.until) - 1).toISOString();
@@ -108,15 +116,15 @@ async function versionsIn(
   );
 }
 
-/** What the sanitizer lets through. A statement stays letter by letter, because it is quoted as it was governed. */
+/** What the sanitizer passes. A statement stays word for word, because it is quoted as it was governed. */
 function keepUsable(found: readonly FactView[], { validAt }: Pin, period: Interval | null): readonly FactView[] {
-  // Of what was redacted nothing is left to quote.
+  // Redacted facts have nothing left to quote.
   const facts = found.filter(({ redacted }) => redacted === undefined);
   const items = facts.map((fact) => ({
     id: `${fact.knowledgeId}@${fact.version}`,
     content: fact.statement,
     knowledgeType: fact.knowledgeType,
-    // All versions of a period are wanted, not the newest one.
+    // All versions of a period are wanted, not only the newest.
     series: period === null ? fact.knowledgeId : null,
     version: fact.version,
     ...(period === null

@@ -5,7 +5,10 @@ import { z } from 'zod';
 
 const MAX_EVIDENCE = 50;
 
-/** Asks one source of the tenant. A step of any workflow: what it found, cleaned, is its output; that it found nothing is an answer, too. */
+/**
+ * Asks one source of the tenant, for a step of any workflow: the evidence it found, cleaned, is the output; finding
+ * nothing is an answer too.
+ */
 export function querySourceExecutor(sources: SourceCatalog): Executor {
   return defineExecutor({
     role: 'retriever',

@@ -20,7 +20,10 @@ const MAX_FOUND = 200;
 
 const Found = z.array(z.strictObject({ subGoal: SubGoalRecord, output: Retrieved })).max(MAX_SUB_GOALS);
 
-/** Facts that a sub-goal's words find at the pin; with a period every version that held in it. What the validator misses is looked for by all channels. */
+/**
+ * Facts that a sub-goal's words find at the pin; with a period every version in force during it. Evidence that the
+ * validator misses is searched by all channels.
+ */
 export function retrieveForQuestionExecutor(database: Database, embed: EmbedQuery, sources: SourceCatalog): Executor {
   return defineExecutor({
     role: 'retriever',
@@ -29,7 +32,7 @@ export function retrieveForQuestionExecutor(database: Database, embed: EmbedQuer
       subGoal: SubGoalRecord.nullable(),
       found: Found,
       planned: z.array(SubGoalRecord).max(MAX_SUB_GOALS),
-      /** What the validator asked to be looked for. */
+      /** What the validator asked for. */
       query: z.string().min(1).max(500).nullable(),
       sources: z.array(SourceName).max(MAX_SOURCES).nullable(),
       pin: Pin,
@@ -48,7 +51,7 @@ export function retrieveForQuestionExecutor(database: Database, embed: EmbedQuer
       return {
         question: search.question,
         facts: [...facts, ...passages].slice(0, MAX_FOUND),
-        // Where facts of the pin have no vectors yet, they were not searched as they will be: that is said, not hidden.
+        // If facts of the pin have no vectors yet, the search was incomplete: the output says so.
         channels: search.channels.filter((channel) => channel !== 'vectors' || (vector !== null && pending === 0)),
         unreachable: [...unreachable],
       };
@@ -63,7 +66,7 @@ type Input = {
   readonly query: string | null;
 };
 
-/** What is to be looked for; null where it needs a result that nobody found. */
+/** What to search for; null if it needs a result that nobody found. */
 function toSearch({ subGoal, found, planned, query }: Input, now: number): Search | null {
   if (subGoal !== null) {
     const question = resolveQuestion(subGoal.question, found, now);

@@ -8,10 +8,13 @@ import {
   withTransaction,
 } from '@cleanslate/store';
 
-/** A question in the embedding space of the knowledge base; null where there is none yet. */
+/** A question in the embedding space of the knowledge base; null if there is none yet. */
 export type EmbedQuery = (question: string, signal: AbortSignal) => Promise<FactSearch['vector']>;
 
-/** How many facts of a pin's revision the vector of a question can't find, after a short wait for those just written: a re-run would find them. */
+/**
+ * How many facts of a pin's revision the vector of a question can't find, after a short wait for those just written: a
+ * re-run would find them.
+ */
 export async function awaitPin(
   database: Database,
   tenantId: string,

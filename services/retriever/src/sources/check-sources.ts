@@ -8,7 +8,7 @@ import { openRetrieverSources } from './open-retriever-sources.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What `--check-sources` needs; the rest of a retriever's configuration is not looked at. */
+/** What `--check-sources` needs; the rest of a retriever's configuration is ignored. */
 const checkConfig = retrieverConfig
   .pick({
     SOURCES_FILE: true,
@@ -20,8 +20,8 @@ const checkConfig = retrieverConfig
   .extend({ DATABASE_URL: retrieverConfig.shape.DATABASE_URL.optional() });
 
 /**
- * `retriever --check-sources`: asks each source, from where this process runs, whether it is there, and prints a line for each. Exit code 0: all are; 1: one is not; 2: the
- * file or a variable is wrong.
+ * `retriever --check-sources`: asks each source, from where this process runs, whether it is there, and prints a line
+ * for each. Exit code 0: all are; 1: one is not; 2: the file or a variable is wrong.
  */
 export async function checkSources(env: Env, print: (line: string) => void): Promise<number> {
   await using stack = new AsyncDisposableStack();

@@ -7,8 +7,9 @@ import type { EmbedQuery } from '../handlers/search.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Questions in the space that facts are kept in now; null where it can't be followed and nothing is kept in the one configured, so that words alone are searched: that is said in
- * the log, once. Throws `EMBEDDINGS_UNAVAILABLE`: a pinned question must find the same each time.
+ * Embeds questions in the space that facts are kept in now; null if that can't be followed and nothing is kept in the
+ * configured space, so that only words are searched, which is logged once. Throws `EMBEDDINGS_UNAVAILABLE`: a pinned
+ * question must find the same each time.
  */
 export function embedQuery(database: Database, follow: SpaceFollower, logger?: Pick<Logger, 'warn'>): EmbedQuery {
   let told = false;
@@ -35,7 +36,7 @@ export async function readSpaces(database: Database): Promise<readonly StoredSpa
   return await withTransaction(database, { role: 'cleanslate_retriever', readOnly: true }, findSpaces);
 }
 
-/** The space that facts are kept in, where questions are asked in another one and none is kept in that. */
+/** The space that facts are kept in, if questions are embedded in another one and no facts are kept in that. */
 export function findOtherSpace(spaces: readonly StoredSpace[], asked: string): string | null {
   if (spaces.some(({ space }) => space === asked)) return null;
   return spaces.find(({ state }) => state === 'active')?.space ?? null;

@@ -14,7 +14,10 @@ import { findOtherSpace, readSpaces } from './embed-query.ts';
 
 const ROLE = 'cleanslate_retriever';
 
-/** The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a time. `follow`: what questions are embedded in. */
+/**
+ * The knowledge base as a source: hybrid search at the pin, with the retriever's own read credential, one tenant at a
+ * time. `follow`: embeds the questions.
+ */
 export function knowledgePort(database: Database, embed: EmbedQuery, follow: SpaceFollower): KnowledgePort {
   return {
     search: async (question) => {

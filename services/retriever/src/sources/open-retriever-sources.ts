@@ -7,7 +7,7 @@ import { type GuardHooks, type KnowledgePort, type OpenSources, openSources, rea
 
 export type RetrieverSourcesOptions = {
   readonly file: string | undefined;
-  /** Where the variables are that the file names. */
+  /** The environment with the variables that the file names. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly embeddings: EmbeddingProvider;
   readonly knowledge?: KnowledgePort | undefined;
@@ -43,7 +43,7 @@ async function readSourcesFile(file: string): Promise<Uint8Array> {
   }
 }
 
-/** Counts questions by source and outcome, and tells which sources are left alone. */
+/** Counts questions by source and outcome, and shows which sources are left alone. */
 export function countQuestions(metrics: Metrics): { readonly hooks: GuardHooks; watch(sources: OpenSources): void } {
   const asked = metrics.counter('slate_source_questions_total', 'Questions to a source by how they went', [
     'source',

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { findCitations } from './find-citations.ts';
 
 /**
- * Tries to prove the report wrong. The document (by its SHA-256) and the facts (by its own credential) are loaded here, never taken from the report it
- * judges; that report is unknown until the checklist has parsed it.
+ * Tries to prove the report wrong. The document (by its SHA-256) and the facts (by its own credential) are loaded here,
+ * never taken from the report it judges, which is unknown until the checklist has parsed it.
  */
 export function validateExecutor(database: Database): Executor {
   return defineExecutor({
@@ -24,7 +24,7 @@ export function validateExecutor(database: Database): Executor {
   });
 }
 
-/** The policies that hold at the pin, and every version the report cites, whether or not it holds. */
+/** The policies in force at the pin, and every version the report cites, in force or not. */
 async function readFacts(
   database: Database,
   tenantId: string,
@@ -37,11 +37,12 @@ async function readFacts(
     for (const subjectPrefix of Object.values(POLICY_SUBJECTS))
       facts.push(...(await listPoliciesAt(tx, tenantId, pin, subjectPrefix)));
     const versions = await findFactVersions(tx, tenantId, cited.map(toVersion), pin.revision);
-    // A subject that begins another one's name finds the other's facts too; a cited version may be one that holds.
+    // A subject that is the beginning of another one's name finds the other's facts too; a cited version may be one in
+    // force.
     const all = [
       ...new Map([...facts, ...versions].map((fact) => [`${fact.knowledgeId}@${fact.version}`, fact])).values(),
     ];
-    // What holds a credential is no agent's to see (the retriever drops it), so no report has to speak of it.
+    // No agent may see a fact with a credential (the retriever drops it), so no report has to mention it.
     return all.filter(({ statement }) => sanitizeText(statement, 'rule').outcome === 'kept');
   });
 }

@@ -1,9 +1,9 @@
 import { FactRef } from '@cleanslate/contracts';
 
-/** As many as a report may hold. */
+/** As many as a report may contain. */
 const MAX_CITED = 4_000;
 
-/** Everything in a result that has the form of a fact reference, wherever it stands. */
+/** Everything in a result that has the form of a fact reference, wherever it appears. */
 export function findCitations(result: unknown): readonly string[] {
   const found = new Set<string>();
   const visit = (value: unknown): void => {

@@ -18,8 +18,9 @@ const MAX_SUBJECTS = 20;
 const MAX_OF_SUBJECT = 50;
 
 /**
- * Tries to prove the answer wrong. Each fact that it cites, that a search found, or that speaks of the same subject is loaded here by the validator's own
- * credential; what the answer says of them is not believed, and it is unknown until the checklist has parsed it.
+ * Tries to prove the answer wrong. Each fact that it cites, that a search found, or that is about the same subject is
+ * loaded here by the validator's own credential; what the answer says of them is not believed, and it is unknown until
+ * the checklist has parsed it.
  */
 export function validateAnswerExecutor(database: Database): Executor {
   return defineExecutor({
@@ -55,10 +56,11 @@ export function validateAnswerExecutor(database: Database): Executor {
   });
 }
 
-/** What a search found, each fact as it was read here, and with the claims against it that the search might read. */
+/** What a search found: each fact as it was read here, and the claims against it that the search might read. */
 function readAnew(output: Retrieved, own: Own, clearance: AccessLevel): Retrieved {
   const facts = output.facts.flatMap((found) => {
-    // A sentence of another source can't be loaded again: it stands as the retriever's report has it, which no later step can change.
+    // A sentence of another source can't be loaded again: it is taken from the retriever's report, which no later step
+    // can change.
     if (found.fact.startsWith('source:')) return [found];
     const fact = own.facts.get(found.fact);
     return fact === undefined ? [] : [toFoundFact(fact, found.score, own.claims, clearance)];
@@ -77,7 +79,10 @@ type Own = {
   readonly claims: readonly OpenClaim[];
 };
 
-/** The versions asked for, and those that hold at the pin about the same subjects; none that the pin's revision doesn't believe. With the claims against all of them. */
+/**
+ * The versions asked for, and those in force at the pin about the same subjects; none that isn't believed at the pin's
+ * revision. With the claims against all of them.
+ */
 async function readOwn(
   database: Database,
   tenantId: string,
