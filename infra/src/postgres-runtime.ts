@@ -89,7 +89,8 @@ async function sweepClusters(clusters: string): Promise<void> {
   for (const name of readdirSync(clusters)) {
     const folder = join(clusters, name);
     const owner = readIfThere(join(folder, OWNER_FILE));
-    if (owner === undefined || existsSync(owner)) continue;
+    // Empty: it is being written at this moment.
+    if (owner === undefined || owner === '' || existsSync(owner)) continue;
     const postmaster = Number.parseInt(readIfThere(join(folder, 'data', 'postmaster.pid')) ?? '', 10);
     if (postmaster > 0 && isRunning(postmaster)) continue;
     await rm(folder, { recursive: true, force: true });

@@ -1,17 +1,19 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const PREFIX = 'cleanslate-test-run-';
+const PREFIX = 'cleanslate-run-';
 
-/** A folder named after this process, so that the next run can sweep those of runs that were killed. */
-export function makeRunFolder(): string {
-  for (const name of readdirSync(tmpdir())) {
-    if (name.startsWith(PREFIX) && !isAlive(Number(name.slice(PREFIX.length)))) removeRunFolder(join(tmpdir(), name));
+/**
+ * A folder of this process, so that the next run can sweep those of runs that were killed. Its name is never used again: process ids are, soon in a small container, and the
+ * database of a run is found by the name of its folder.
+ */
+export function makeRunFolder(root = tmpdir()): string {
+  for (const name of readdirSync(root)) {
+    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removeRunFolder(join(root, name));
   }
-  const folder = join(tmpdir(), `${PREFIX}${process.pid}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
+  return mkdtempSync(join(root, `${PREFIX}${process.pid}-`));
 }
 
 export function removeRunFolder(folder: string): void {
