@@ -49,7 +49,9 @@ test('a submit that no broker takes ends at its time, and says how to find out',
   const submitted = client.submit({ workflow: 'noop', input: {}, key: 'never' }, { timeoutMs: 1_500 });
   await expect(submitted).rejects.toMatchObject({
     ...{ code: 'BROKER_UNAVAILABLE', disposition: 'retryable', details: { taskId: expect.any(String) } },
-    message: expect.stringContaining('when the broker is back, submit again with the same key'),
+    message: expect.stringContaining(
+      '`slate doctor` tells what the broker lacks; when the broker is back, submit again with the same key',
+    ),
   });
   await client.close();
   await platform.broker.server.restart();

@@ -116,7 +116,7 @@ function nextOf(taskId: string, key: string | undefined): string {
 /** Nobody knows whether it was stored: the error must say how to find out. */
 function explain(error: unknown, taskId: string, key: string | undefined): unknown {
   if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE') return error;
-  const text = `${error.message}. It may yet be accepted (task ${taskId}): when the broker is back, ${nextOf(taskId, key)}`;
+  const text = `${error.message}. It may yet be accepted (task ${taskId}): \`slate doctor\` tells what the broker lacks; when the broker is back, ${nextOf(taskId, key)}`;
   return new AppError('BROKER_UNAVAILABLE', text, { cause: error, details: { taskId } });
 }
 
