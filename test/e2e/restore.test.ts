@@ -102,6 +102,30 @@ describe('the database is restored from a backup', () => {
     expect(event).toEqual({ epoch: 2 });
   });
 
+  test('a standby that lacks the last commits takes over from under running services: they end, and start for nobody', async () => {
+    await stopServices();
+    await copyAside();
+    await startServices();
+    const writers = WRITERS.map((writer) => p.platform.service(writer));
+    const revisionThen = await revision();
+    const lost = await p.submit('judged', { candidates: 1 });
+    await p.client.result(lost);
+    await waitFor('its knowledge', async () => (await revision()) > revisionThen);
+    await waitFor('everything told', async () => {
+      const behind = 'SELECT FROM ledger.meta m, ledger.published p WHERE m.position > p.position';
+      return (await p.sql(`${behind} UNION ALL SELECT FROM knowledge.outbox`)).length === 0;
+    });
+    await bringBack();
+    await waitFor('they end', () => writers.every(({ exit }) => exit !== undefined));
+    expect(writers.map(({ exit }) => exit?.code)).toEqual([1, 1]);
+    for (const name of WRITERS) await expect(p.platform.start(name)).rejects.toThrow('LEDGER_BEHIND_STREAM');
+    await stopServices();
+    expect((await slate(p.platform, 'doctor', '--after-restore')).code).toBe(0);
+    await startServices();
+    expect((await p.client.result(await p.submit('judged', { candidates: 1 }))).state).toBe('completed');
+    await expectConserved(p.platform);
+  });
+
   test('reports of the lost time end as stale', async () => {
     const taskId = await p.submit('one-step', { gate: 'stale', deaf: true, unfenced: true });
     await p.deed(taskId, 'start');
@@ -122,6 +146,8 @@ describe('the database is restored from a backup', () => {
     await expectConserved(p.platform);
   });
 });
+
+const WRITERS = ['scheduler', 'knowledge-maintainer'] as const;
 
 async function startServices(): Promise<void> {
   await Promise.all([

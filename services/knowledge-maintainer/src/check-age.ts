@@ -1,10 +1,9 @@
 import { type Bus, request } from '@cleanslate/bus';
-import { AppError, Envelope, isAppError } from '@cleanslate/contracts';
+import { AppError, Envelope } from '@cleanslate/contracts';
 import { type Database, getLastRevision, withTransaction } from '@cleanslate/store';
 import { z } from 'zod';
 
 const TIMEOUT_MS = 3_000;
-const AGAIN_MS = 500;
 /** No such message, no such stream: nothing was published yet. */
 const NOTHING_THERE = [10037, 10059];
 
@@ -16,34 +15,23 @@ const Told = z.looseObject({ revision: z.number() });
 
 /**
  * Throws `LEDGER_BEHIND_STREAM` if EVENTS contains a knowledge revision that the database doesn't have: it was restored
- * from a backup, and going on would issue revisions and versions a second time. Waits as long as the broker can't say.
+ * from a backup, or its standby took over without the last commits, and going on would issue revisions and versions a
+ * second time. Throws `BROKER_UNAVAILABLE` or `REQUEST_TIMEOUT` if the broker can't say.
  */
-export async function checkKnowledgeAge(bus: Bus, database: Database, onWait: (error: unknown) => void): Promise<void> {
+export async function checkKnowledgeAge(bus: Bus, database: Database): Promise<void> {
   // The stream first: what is published was committed before.
-  const told = await findLastTold(bus, onWait);
+  const told = await findLastTold(bus);
   if (told === undefined) return;
   const known = await withTransaction(database, { role: 'cleanslate_maintainer', readOnly: true }, getLastRevision);
   if (told <= known) return;
   throw new AppError(
     'LEDGER_BEHIND_STREAM',
-    `the stream EVENTS is at knowledge revision ${told}, the database at ${known}: it looks like a restored backup. Stop all services and run \`slate doctor --after-restore\``,
+    `the stream EVENTS is at knowledge revision ${told}, the database at ${known}: it looks like a restored backup, or a standby that lacks the last commits. Stop all services and run \`slate doctor --after-restore\``,
     { details: { stream: told, database: known } },
   );
 }
 
-async function findLastTold(bus: Bus, onWait: (error: unknown) => void): Promise<number | undefined> {
-  for (;;) {
-    try {
-      return await readLastTold(bus);
-    } catch (error) {
-      if (!isAppError(error) || !['BROKER_UNAVAILABLE', 'REQUEST_TIMEOUT'].includes(error.code)) throw error;
-      onWait(error);
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-    }
-  }
-}
-
-async function readLastTold(bus: Bus): Promise<number | undefined> {
+async function findLastTold(bus: Bus): Promise<number | undefined> {
   const query = Buffer.from(JSON.stringify({ last_by_subj: 'evt.knowledge.>' }));
   const reply = await request(bus, '$JS.API.STREAM.MSG.GET.EVENTS', query, { timeoutMs: TIMEOUT_MS });
   const { error, message } = Answer.parse(JSON.parse(Buffer.from(reply).toString('utf8')));

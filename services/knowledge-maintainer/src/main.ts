@@ -1,6 +1,7 @@
 import { HOUR_MS } from '@cleanslate/contracts';
 import { createEmbeddings, embeddingsOf } from '@cleanslate/llm';
 import { connectServiceBus, openServiceDatabase, runService } from '@cleanslate/runtime';
+import { AgeWatch, untilBrokerAnswers } from '@cleanslate/runtime/service';
 import { checkKnowledgeAge } from './check-age.ts';
 import { maintainerConfig } from './config.ts';
 import { Embedder } from './embedder.ts';
@@ -24,12 +25,16 @@ await runService({
     });
     await embedder.open();
     const bus = await connectServiceBus(context, { kind: name });
-    await checkKnowledgeAge(bus, database, (error) =>
-      logger.warn({ err: error }, 'the stream EVENTS can not be read yet'),
+    const age = new AgeWatch(() => checkKnowledgeAge(bus, database));
+    await untilBrokerAnswers(
+      () => age.check(),
+      (error) => logger.warn({ err: error }, 'the stream EVENTS can not be read yet'),
     );
+    database.pool.on('connect', () => age.doubt());
     const maintainer = startMaintainer({
       bus,
       database,
+      age,
       embedder,
       logger,
       metrics,
@@ -45,7 +50,7 @@ await runService({
     });
     return {
       checks: maintainer.checks,
-      ended: bus.closed,
+      ended: Promise.race([bus.closed, age.behind]),
       stop: async () => {
         await maintainer.stop();
         await bus.close();

@@ -1,6 +1,7 @@
 import { type Bus, deadLetter, Publisher, PullLoop } from '@cleanslate/bus';
 import type { ScreenSettings } from '@cleanslate/domain';
 import { checkBus, type Logger, type Metrics, type ReadyChecks, type Tracer } from '@cleanslate/runtime';
+import type { AgeWatch } from '@cleanslate/runtime/service';
 import { type Database, getLastRevision, type KnowledgeOutboxRow, withTransaction } from '@cleanslate/store';
 import type { Embedder } from './embedder.ts';
 import { ErasureConfirmer } from './erasure-confirmer.ts';
@@ -18,6 +19,7 @@ import { traceBatch } from './trace-batch.ts';
 export type MaintainerOptions = {
   readonly bus: Bus;
   readonly database: Database;
+  readonly age: AgeWatch;
   readonly settings: ScreenSettings;
   /** Opened already. */
   readonly embedder: Embedder;
@@ -35,6 +37,8 @@ export type MaintainerOptions = {
 export type Maintainer = { readonly checks: ReadyChecks; stop(): Promise<void> };
 
 const OUTAGE_PAUSE_MS = 2_000;
+/** A connection that is new is looked behind within this. */
+const AGE_MS = 1_000;
 const PUBLISH_GRACE_MS = 5_000;
 const CONSUMERS = [
   { stream: 'BLACKBOARD', durable: 'maintainer-blackboard' },
@@ -50,7 +54,7 @@ type Parts = MaintainerOptions & {
 
 /** Wires the maintainer: two durables into intakes, imports by request, events through the outbox. */
 export function startMaintainer(options: MaintainerOptions): Maintainer {
-  const { bus, database, embedder, logger, metrics } = options;
+  const { bus, database, age, embedder, logger, metrics } = options;
   const onError = (error: unknown) => logger.warn({ err: error }, 'knowledge');
   const decisions = metrics.counter('slate_knowledge_decisions_total', 'Decisions about knowledge', ['outcome']);
   const publisher = new Publisher(bus);
@@ -84,6 +88,7 @@ export function startMaintainer(options: MaintainerOptions): Maintainer {
   const sweeper = new PeriodSweeper({ database, onWritten, onError });
   const confirmer = new ErasureConfirmer({ database, onError });
   const stopGauges = startGauges(database, metrics, onError);
+  const ageing = setInterval(() => void age.check().catch(onError), AGE_MS);
   relay.start();
   sweeper.start();
   clock.start();
@@ -97,6 +102,7 @@ export function startMaintainer(options: MaintainerOptions): Maintainer {
     },
     stop: async () => {
       clearTimeout(resume);
+      clearInterval(ageing);
       stopGauges();
       await Promise.all([
         requests.stop(),

@@ -53,7 +53,7 @@ await runService({
     });
     return {
       checks: scheduler.checks,
-      ended: bus.closed,
+      ended: Promise.race([bus.closed, scheduler.ended]),
       stop: async () => {
         await scheduler.stop();
         await bus.close();

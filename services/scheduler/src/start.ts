@@ -1,7 +1,15 @@
 import { type Bus, Publisher, refuseLossyStreams } from '@cleanslate/bus';
 import type { CompiledWorkflow, MachineOptions } from '@cleanslate/domain/ledger';
 import { MACHINE_DEFAULTS } from '@cleanslate/domain/ledger';
-import { checkBus, type Logger, type Metrics, type ReadyChecks, type Tracer } from '@cleanslate/runtime/service';
+import {
+  AgeWatch,
+  checkBus,
+  type Logger,
+  type Metrics,
+  type ReadyChecks,
+  type Tracer,
+  untilBrokerAnswers,
+} from '@cleanslate/runtime/service';
 import { type Database, PlanCache, readEpoch, StateCache, withTransaction } from '@cleanslate/store/ledger';
 import { serveClaims } from './handlers/claims.ts';
 import type { HandlerContext } from './handlers/context.ts';
@@ -18,7 +26,7 @@ import { startSettled } from './handlers/settled.ts';
 import { serveTaskControls } from './handlers/task-controls.ts';
 import { serveWorkflows } from './handlers/workflows.ts';
 import { LEDGER_SCOPE } from './ledger/apply-batch.ts';
-import { checkLedgerAge, untilBrokerAnswers } from './ledger/check-age.ts';
+import { checkLedgerAge } from './ledger/check-age.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { createLedgerTelemetry } from './ledger/ledger-telemetry.ts';
 import { WorkflowRegistry } from './ledger/workflow-registry.ts';
@@ -56,7 +64,12 @@ export type SchedulerOptions = {
   readonly tracer: Tracer;
 };
 
-export type Scheduler = { readonly checks: ReadyChecks; stop(): Promise<void> };
+export type Scheduler = {
+  readonly checks: ReadyChecks;
+  /** Why it can't go on. */
+  readonly ended: Promise<Error>;
+  stop(): Promise<void>;
+};
 
 /** Longest an admission or event relay waits without being woken: another scheduler's commit wakes nobody here. */
 const UNWOKEN_MS = 250;
@@ -73,7 +86,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const { bus, database, logger, metrics, tracer } = options;
   const onWait = (error: unknown) => logger.warn({ err: error }, 'the streams can not be read yet');
   await untilBrokerAnswers(() => refuseLossyStreams(bus), onWait);
-  await checkLedgerAge(bus, database, onWait);
+  const age = new AgeWatch(() => checkLedgerAge(bus, database));
+  await untilBrokerAnswers(() => age.check(), onWait);
   const epoch = await withTransaction(database, { ...LEDGER_SCOPE, readOnly: true }, readEpoch);
   const publisher = new Publisher(bus, {
     window: 200,
@@ -104,7 +118,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     },
   });
   // Before the first query on it: a new connection may be to a server that lost what another had committed.
-  database.pool.on('connect', () => context.states.clear());
+  database.pool.on('connect', () => {
+    context.states.clear();
+    age.doubt();
+  });
   const telemetry = createLedgerTelemetry(metrics, tracer);
   const ledger: Ledger = new Ledger(
     context,
@@ -123,7 +140,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     return false;
   });
   const eventRelay = new EventRelay({ database, publisher, epoch });
-  const events: Loop = loop('events', UNWOKEN_MS, () => eventRelay.run());
+  const events: Loop = loop('events', UNWOKEN_MS, async () => {
+    // Before anything is published under a position that the stream may have had already.
+    await age.check();
+    return await eventRelay.run();
+  });
   const settlements: Loop = loop('settlements', 1_000, () => relaySettlements(database, publisher, epoch));
   const letters: Loop = loop('letters', 1_000, () => relayLetters({ bus, publisher, database }));
   // Whoever has not written a tick of late may be coming out of an outage, whose length is yet to be added to leases and queue times.
@@ -219,6 +240,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
         ]),
       ),
     },
+    ended: age.behind,
     stop: async () => {
       await Promise.all(feeders.map((each) => each.stop()));
       await Promise.all([...Object.values(pulls).map((pull) => pull.drain()), ...served.map((each) => each.stop())]);

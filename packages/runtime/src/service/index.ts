@@ -8,5 +8,6 @@ export type { Logger } from '../log/logger.ts';
 export { scrub } from '../log/scrub.ts';
 export { parseTraceparent } from '../tracing/trace-context.ts';
 export type { Span, Tracer } from '../tracing/tracer.ts';
+export { AgeWatch, untilBrokerAnswers } from './age-watch.ts';
 export { connectServiceBus, openServiceDatabase } from './connections.ts';
 export { runService } from './run-service.ts';
