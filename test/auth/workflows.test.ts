@@ -81,7 +81,7 @@ test('a plan that can not be is refused by step and fault, and nothing of it is 
   });
 });
 
-test('an input schema that can not be read is refused before it is stored', async () => {
+test('an input schema that cannot be read is refused before it is stored', async () => {
   const plan = { ...planOf('unreadable'), inputSchema: { type: 'object', unevaluatedProperties: false, if: {} } };
   await expect(register(analyzer, 'analyzer', plan)).rejects.toMatchObject({
     ...{ code: 'PLAN_INVALID', message: expect.stringContaining('inputSchema') },

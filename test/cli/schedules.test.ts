@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const run = (...args: string[]): Promise<Ran> => slate(args, env);
 
-test('a schedule is added, listed, paused, resumed and removed; what can not be read exits with 2', async () => {
+test('a schedule is added, listed, paused, resumed and removed; what cannot be read exits with 2', async () => {
   const input = join(dir, 'input.json');
   await writeFile(input, '{}');
   const add = (cron: string) =>

@@ -92,8 +92,8 @@ test.each([
     { authorization: 'Bearer csk_test_nobody' },
     'this API key is not known here, or no longer good',
   ],
-  ['another scheme', { authorization: 'Basic YWNtZTphY21l' }, 'what was sent is no API key'],
-  ['a word that is no key', { authorization: 'Bearer secret' }, 'what was sent is no API key'],
+  ['another scheme', { authorization: 'Basic YWNtZTphY21l' }, 'what was sent is not an API key'],
+  ['a word that is no key', { authorization: 'Bearer secret' }, 'what was sent is not an API key'],
 ])('%s → 401', async (_name, headers, title) => {
   for (const path of ['/v1/tasks', '/v1/tasks/x', '/v1/tasks/x/events']) {
     const response = await fetch(`${world.url()}${path}`, { headers });

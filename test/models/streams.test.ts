@@ -56,7 +56,7 @@ describe('what is no stream as it should be', () => {
     at.server.reply([broken, json(GOOD), broken]);
     expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
     await expect(at.model.ask(request, quiet())).rejects.toMatchObject({
-      ...{ code: 'MODEL_STALLED', disposition: 'retryable', message: expect.stringContaining('no JSON') },
+      ...{ code: 'MODEL_STALLED', disposition: 'retryable', message: expect.stringContaining('not JSON') },
     });
     expect(at.server.requests).toHaveLength(4);
   });

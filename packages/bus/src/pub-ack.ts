@@ -35,7 +35,7 @@ export function parsePubAnswer(message: Msg): PubAnswer {
   try {
     body = JSON.parse(text) as AckBody;
   } catch {
-    return { kind: 'retry', reason: 'the answer is no JSON' };
+    return { kind: 'retry', reason: 'the answer is not JSON' };
   }
   if (body.error) return parseFault(body.error);
   if (typeof body.seq !== 'number' || typeof body.stream !== 'string') return { kind: 'retry', reason: 'no PubAck' };

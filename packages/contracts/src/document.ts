@@ -16,7 +16,7 @@ export const DocumentInput = z.strictObject({
     .refine((text) => text.trim().length > 0, 'the document holds only blanks: send its text')
     .refine(
       (text) => !text.includes('\0'),
-      'the document holds NUL characters, so it is no text: send .txt or .md in UTF-8',
+      'the document holds NUL characters, so it is not text: send .txt or .md in UTF-8',
     )
     .refine(
       (text) => new TextEncoder().encode(text).length <= MAX_DOCUMENT_BYTES,

@@ -18,7 +18,7 @@ export function toStorableDetails(details: Record<string, unknown>): Record<stri
   } catch {
     // A cycle, a bigint, a `toJSON` that throws: dropped, like any other details that are not JSON.
   }
-  return { note: 'details that are no JSON were dropped' };
+  return { note: 'details that are not JSON were dropped' };
 }
 
 function toStorable(item: unknown): unknown {

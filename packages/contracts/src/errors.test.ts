@@ -86,8 +86,8 @@ describe('AppError ↔ ErrorBody', () => {
     let deep: Record<string, unknown> = {};
     for (let i = 0; i < 20_000; i++) deep = { deep };
     const detailsOf = (details: Record<string, unknown>) => new AppError('INTERNAL', 'm', { details }).toBody().details;
-    expect(detailsOf(circle)).toEqual({ note: 'details that are no JSON were dropped' });
-    expect(detailsOf({ n: 1n })).toEqual({ note: 'details that are no JSON were dropped' });
+    expect(detailsOf(circle)).toEqual({ note: 'details that are not JSON were dropped' });
+    expect(detailsOf({ n: 1n })).toEqual({ note: 'details that are not JSON were dropped' });
     expect(detailsOf(deep)).toHaveProperty('note');
     expect(detailsOf({ text: 'x'.repeat(1_000_000) })).toHaveProperty('note');
     expect(detailsOf({ ['__proto__']: 1, at: new Date(0) })).toEqual({

@@ -39,7 +39,7 @@ export const UtcTime = z.iso.datetime({
 });
 /** PostgreSQL has no year 0: such a time can be parsed, but never stored. */
 const isStorable = /^(?!0000)/;
-const NO_YEAR_0 = 'there is no year 0000: leave the time out where it is open';
+const NO_YEAR_0 = 'there is no year 0000: omit the time if it is open';
 /** A time as agents and imports give it. */
 export const ValidTime = UtcTime.regex(isStorable, NO_YEAR_0).meta({ format: 'date-time' });
 /** What people type: an ISO time with an offset, or a plain date (midnight UTC). */

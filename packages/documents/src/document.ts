@@ -50,7 +50,7 @@ const SIGNATURES: readonly { readonly name: string; readonly bytes: readonly num
   {
     name: 'a Word or ZIP file',
     bytes: [0x50, 0x4b, 0x03, 0x04],
-    remedy: 'Name it .docx where it is a Word file; unpack a ZIP file and take the document in it.',
+    remedy: 'Name it .docx if it is a Word file; unpack a ZIP file and take the document in it.',
   },
   { name: 'an old Word file', bytes: [0xd0, 0xcf, 0x11, 0xe0], remedy: 'Save it as plain text in UTF-8.' },
   { name: 'an RTF file', bytes: [0x7b, 0x5c, 0x72, 0x74, 0x66], remedy: 'Save it as plain text in UTF-8.' },

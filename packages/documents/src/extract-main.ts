@@ -30,7 +30,7 @@ async function main(): Promise<void> {
         ? error
         : new DocumentFault(
             'DOCUMENT_DAMAGED',
-            `The file can not be read as ${kind === 'pdf' ? 'a PDF' : 'a Word file'}.`,
+            `The file cannot be read as ${kind === 'pdf' ? 'a PDF' : 'a Word file'}.`,
             'Open it and save it again.',
           );
     parentPort?.postMessage({ ok: false, code: fault.code, message: fault.message, remedy: fault.remedy });

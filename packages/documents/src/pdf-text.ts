@@ -59,7 +59,7 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
       );
     throw new DocumentFault(
       'DOCUMENT_DAMAGED',
-      'The PDF can not be read: its structure is broken.',
+      'The PDF cannot be read: its structure is broken.',
       'Open it and print it to a new PDF, or: mutool clean IN.pdf OUT.pdf',
     );
   }

@@ -42,7 +42,7 @@ export function readYaml(given: string | Uint8Array, file: string, purpose: Purp
     yamlFault(file, lineOf(node), path.join('.'), what, remedy);
   visit(document, {
     Alias: (_key, node) => {
-      throw refuse(node, [], 'an alias (`*name`) stands where a value belongs', 'write the value out');
+      throw refuse(node, [], 'an alias (`*name`) is used in place of a value', 'write the value out');
     },
   });
   return {
@@ -114,7 +114,7 @@ function toValue(node: unknown, path: Path, refuse: Refuse): unknown {
     const seen = new Set<string>();
     const entries = node.items.map(({ key, value }) => {
       const name = isScalar(key) && typeof key.value === 'string' ? key.value : undefined;
-      if (name === undefined) throw refuse(key, path, 'a key is no plain text', 'write plain names');
+      if (name === undefined) throw refuse(key, path, 'a key is not plain text', 'write plain names');
       if (FORBIDDEN_KEYS.has(name)) throw refuse(key, [...path, name], `the key "${name}" is not allowed`, 'remove it');
       if (seen.has(name)) throw refuse(key, [...path, name], 'the key stands there twice', 'remove one of the two');
       seen.add(name);

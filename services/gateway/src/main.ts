@@ -30,7 +30,7 @@ await runService({
     const follow = followSpace(embeddings, config, ({ space }) =>
       logger.warn(
         { space },
-        'the knowledge base was moved to a space that these settings can not embed: restart with its',
+        'the knowledge base was moved to a space that these settings cannot embed in: restart with its settings',
       ),
     );
     const findEmbeddings = async () => await follow(await readSpaces(database));

@@ -12,7 +12,7 @@ export function gatewayMetrics(metrics: Metrics) {
   const failures = metrics.counter('slate_query_errors_total', 'Queries answered with an error', ['subject', 'code']);
   const searches = metrics.counter(
     'slate_fact_searches_total',
-    'Searches; `repeated` is yes where the tenant asked the same within a day',
+    'Searches; `repeated` is yes if the tenant asked the same within a day',
     ['repeated'],
   );
   const questions = new RecentQuestions();

@@ -28,7 +28,7 @@ await runService({
     const age = new AgeWatch(() => checkKnowledgeAge(bus, database));
     await untilBrokerAnswers(
       () => age.check(),
-      (error) => logger.warn({ err: error }, 'the stream EVENTS can not be read yet'),
+      (error) => logger.warn({ err: error }, 'the stream EVENTS cannot be read yet'),
     );
     database.pool.on('connect', () => age.doubt());
     const maintainer = startMaintainer({

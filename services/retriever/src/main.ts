@@ -21,7 +21,7 @@ if (process.argv.includes('--check-sources')) {
       const follow = followSpace(embeddings, config, ({ space }) =>
         logger.warn(
           { space },
-          'the knowledge base was moved to a space that these settings can not embed: restart with its',
+          'the knowledge base was moved to a space that these settings cannot embed in: restart with its settings',
         ),
       );
       const embed = embedQuery(database, follow, logger);

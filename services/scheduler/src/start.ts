@@ -84,7 +84,7 @@ const SCHEDULES_MS = 500;
 /** Starts everything a scheduler replica does. Any number of replicas may run on one ledger. */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
   const { bus, database, logger, metrics, tracer } = options;
-  const onWait = (error: unknown) => logger.warn({ err: error }, 'the streams can not be read yet');
+  const onWait = (error: unknown) => logger.warn({ err: error }, 'the streams cannot be read yet');
   await untilBrokerAnswers(() => refuseLossyStreams(bus), onWait);
   const age = new AgeWatch(() => checkLedgerAge(bus, database));
   await untilBrokerAnswers(() => age.check(), onWait);
@@ -195,7 +195,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     onProblem: (problem) => logger.warn({ problem }, 'message not applied; it will come again'),
   };
   const registry = new WorkflowRegistry(options.workflows, (workflow, error) =>
-    logger.warn({ err: error, workflow }, 'a registered workflow can not be read here'),
+    logger.warn({ err: error, workflow }, 'a registered workflow cannot be read here'),
   );
   const learn = () => withTransaction(database, { ...LEDGER_SCOPE, readOnly: true }, (tx) => registry.refresh(tx));
   await learn();

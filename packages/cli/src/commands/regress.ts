@@ -70,7 +70,7 @@ async function readBaseline(path: string, wanted: boolean): Promise<Baseline | n
     if (absent && !wanted) return null;
     throw inputError({ what: `${path} can't be read`, where: '--baseline', remedy: 'make it with --update' }, error);
   }
-  const remedy = 'make it anew with --update';
+  const remedy = 'create it again with --update';
   try {
     return Baseline.parse(JSON.parse(text));
   } catch (error) {

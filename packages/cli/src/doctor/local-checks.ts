@@ -42,7 +42,7 @@ async function checkStack({ home, config }: CommandContext): Promise<readonly Ch
       : fail(
           'stack',
           `runs without ${missing.join(', ')}`,
-          'it starts them again by itself; where that fails: `slate down`, then `slate up --detach`',
+          'it starts them again by itself; if that fails: `slate down`, then `slate up --detach`',
         );
   return [runs, ...services];
 }

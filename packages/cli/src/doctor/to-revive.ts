@@ -14,6 +14,6 @@ export async function toRevive(
     return variable === 'NATS_URL' ? 'check NATS_URL, NATS_USER, NATS_PASSWORD' : 'check DATABASE_URL';
   const stack = await findStack(home).catch(() => undefined);
   if (stack?.running)
-    return 'the stack starts it again by itself; where that fails: `slate down`, then `slate up --detach`';
+    return 'the stack starts it again by itself; if that fails: `slate down`, then `slate up --detach`';
   return `start it: \`slate up --detach\`; or set ${variable}`;
 }

@@ -20,7 +20,7 @@ test('a failed task: which step, after how many tries, with what, and how to go 
   const letters = [{ letterId: 'l/1', status: 'open' as const }];
   expect(whyOf({ ...task, error: error('ATTEMPTS_EXHAUSTED') }, [step, tired], letters)).toEqual({
     because: 'step analyze (analyzer) failed after 3 tries with ATTEMPTS_EXHAUSTED: the model was away',
-    toDo: "slate dlq show 'l/1'; once its cause is mended, slate dlq replay 'l/1'",
+    toDo: "slate dlq show 'l/1'; once its cause is fixed, slate dlq replay 'l/1'",
   });
   expect(whyOf({ ...task, error: error('QUEUE_EXPIRED') }, [], []).toDo).toContain('start workers');
 });
@@ -30,7 +30,7 @@ test('what the error itself says is to be done is said once, before how to go on
   const input: ErrorBody = { ...error('INVALID_INPUT'), message: `no such file: ${remedy}`, details: { remedy } };
   const { because, toDo } = whyOf({ ...task, error: input }, [{ ...step, error: input }], []);
   expect(because).toBe('step analyze (analyzer) failed with INVALID_INPUT: no such file');
-  expect(toDo).toMatch(new RegExp(`^${remedy}; mend the input`));
+  expect(toDo).toMatch(new RegExp(`^${remedy}; fix the input`));
 });
 
 test('one that runs: what it waits for', () => {

@@ -31,13 +31,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   DEADLINE_EXCEEDED: 'more time: `slate task retry --deadline 2h`; are there workers enough? `slate top`',
   QUEUE_EXPIRED: 'start workers of that role (`slate top` shows which has none), then `slate task retry`',
   RINGS_EXHAUSTED: 'are workers of that role connected? `slate doctor`, then `slate task retry`',
-  VALIDATION_REJECTED: 'see the validator’s reasons above; mend the input or the knowledge, then submit anew or fork',
-  VALIDATION_EXHAUSTED: 'see what each round was sent back with; mend the executor or the knowledge, then fork',
+  VALIDATION_REJECTED: 'see the validator’s reasons above; fix the input or the knowledge, then submit again or fork',
+  VALIDATION_EXHAUSTED: 'see what each round was sent back with; fix the executor or the knowledge, then fork',
   GATE_REJECTED: 'a person rejected it; fork it from the step that is to be done otherwise',
   GATE_EXPIRED: 'nobody decided in time: `slate task retry` asks again',
-  OUTPUT_CONTRACT: 'the executor’s output is not what its contract says: mend it, then replay the dead letter',
+  OUTPUT_CONTRACT: 'the executor’s output does not fit its contract: fix it, then replay the dead letter',
   UNKNOWN_EXECUTOR: 'no worker has that executor: start one that does, then replay the dead letter',
-  INVALID_INPUT: 'mend the input: `slate dlq replay --set`, or submit anew',
+  INVALID_INPUT: 'fix the input: `slate dlq replay --set`, or submit again',
 };
 
 function failed(
@@ -53,9 +53,9 @@ function failed(
   const because = `${where}failed${tries} with ${error?.code ?? 'no code'}: ${text?.what ?? ''}`;
   const open = letters.find((letter) => letter.status === 'open');
   const replay = open
-    ? `slate dlq show '${open.letterId}'; once its cause is mended, slate dlq replay '${open.letterId}'`
+    ? `slate dlq show '${open.letterId}'; once its cause is fixed, slate dlq replay '${open.letterId}'`
     : undefined;
-  const then = REMEDIES[error?.code ?? ''] ?? replay ?? `once its cause is mended: slate task retry ${taskId}`;
+  const then = REMEDIES[error?.code ?? ''] ?? replay ?? `once its cause is fixed: slate task retry ${taskId}`;
   return { because, toDo: text?.remedy === undefined ? then : `${text.remedy}; ${then}` };
 }
 

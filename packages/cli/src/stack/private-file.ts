@@ -20,7 +20,7 @@ export async function readJsonFile<S extends z.ZodType>(file: string, schema: S)
         code: 'CONFIGURATION',
         what: 'this file is damaged',
         where: file,
-        remedy: 'delete it; `slate up` writes it anew',
+        remedy: 'delete it; `slate up` writes it again',
       },
       error,
     );

@@ -67,7 +67,7 @@ function refuseVague(check: string, { code, message, remedy }: VerdictReason): v
   if (fault !== null)
     throw new AppError(
       'CONFIGURATION',
-      `check ${check} gave a reason with ${fault}: say what is wrong and what would mend it`,
+      `check ${check} gave a reason with ${fault}: say what is wrong and what would fix it`,
     );
 }
 

@@ -80,7 +80,7 @@ export class Endpoint {
       // A fault of one answer, not of the server: others may well get theirs. Without its cause, which quotes the
       // answer.
       if (watch.expired === undefined && error instanceof SyntaxError)
-        throw new AppError('MODEL_STALLED', 'model: the answer broke off in something that is no JSON');
+        throw new AppError('MODEL_STALLED', 'model: the answer broke off in something that is not JSON');
       throw watch.expired ?? error;
     } finally {
       watch.end();

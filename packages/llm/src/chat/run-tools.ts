@@ -64,7 +64,7 @@ export async function runTools<T>(loop: ToolLoop, request: ToolRequest<T>): Prom
     for (const call of raw.toolCalls) turns.push(await runCall(loop, request, guard, call));
     broken += turns.filter((turn) => turn.broken).length;
     if (broken > MAX_BROKEN_CALLS)
-      throw new AppError('MODEL_BAD_ANSWER', 'model: it calls tools with arguments that are no JSON');
+      throw new AppError('MODEL_BAD_ANSWER', 'model: it calls tools with arguments that are not JSON');
     vouched.push(...turns.map(({ text }) => text));
     messages.push(toAssistantTurn(raw, turns), ...turns.map(toToolTurn));
   }
@@ -84,7 +84,7 @@ async function runCall<T>(
     const allowed = request.tools.map(({ name }) => name).join(', ');
     return { call, text: `Refused: there is no such tool. There are: ${allowed}.`, broken: false };
   }
-  if (input === undefined) return { call, text: 'Not run: the arguments are no valid JSON object.', broken: true };
+  if (input === undefined) return { call, text: 'Not run: the arguments are not a valid JSON object.', broken: true };
   const text = await runTool(tool, input.value, loop.options.signal);
   guard.onResult(tool.name, text);
   return { call, text, broken: false };

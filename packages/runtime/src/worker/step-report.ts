@@ -113,6 +113,6 @@ function safeDetails(details: unknown): Record<string, unknown> | undefined {
     const value = parseJsonText(`[[[${text}]]]`, 'details');
     return (value as Record<string, unknown>[][][])[0]?.[0]?.[0];
   } catch {
-    return { note: 'details that are no JSON were dropped' };
+    return { note: 'details that are not JSON were dropped' };
   }
 }

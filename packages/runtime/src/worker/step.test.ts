@@ -90,7 +90,7 @@ describe('what an executor throws', () => {
         loop['self'] = loop;
         throw new AppError('X_Y', 'm', { details: loop });
       },
-      { code: 'X_Y', details: { note: 'details that are no JSON were dropped' } },
+      { code: 'X_Y', details: { note: 'details that are not JSON were dropped' } },
     ],
     [
       'a 5 MB message with a key and NUL',

@@ -10,7 +10,7 @@ export const template = z
     try {
       return parseTemplate(text);
     } catch (error) {
-      context.addIssue(error instanceof Error ? error.message : 'is no template');
+      context.addIssue(error instanceof Error ? error.message : 'is not a template');
       return z.NEVER;
     }
   });

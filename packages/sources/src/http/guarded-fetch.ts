@@ -146,7 +146,8 @@ function isRedirect(status: number): boolean {
 }
 
 function nextHop(source: string, { url, method, body, known }: Hop, status: number, location: string): Hop {
-  if (!URL.canParse(location, url.href)) throw sourceError('SOURCE_BAD_ANSWER', source, 'sent on to what is no URL');
+  if (!URL.canParse(location, url.href))
+    throw sourceError('SOURCE_BAD_ANSWER', source, 'redirected to something that is not a URL');
   const next = new URL(location, url.href);
   if (url.protocol === 'https:' && next.protocol === 'http:')
     throw sourceError('SOURCE_FORBIDDEN', source, 'sent on from https to http');

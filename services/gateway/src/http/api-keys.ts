@@ -66,7 +66,7 @@ export function openApiKeys(database: Database): ApiKeys {
 export function readBearer(authorization: string | undefined): string {
   const [, key] = /^Bearer +([\x21-\x7e]{8,512})$/i.exec(authorization ?? '') ?? [];
   if (key === undefined)
-    throw refused(authorization === undefined ? 'no API key was sent' : 'what was sent is no API key');
+    throw refused(authorization === undefined ? 'no API key was sent' : 'what was sent is not an API key');
   return key;
 }
 

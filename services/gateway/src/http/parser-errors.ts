@@ -37,6 +37,6 @@ function toRefusal(code: string | undefined): Refusal {
     const text = 'the request did not arrive in full in time: send it again';
     return { status: 408, reason: 'Request Timeout', error: new AppError('REQUEST_TIMEOUT', text) };
   }
-  const text = 'this is no HTTP/1.1 request: see the request line and the headers';
+  const text = 'this is not an HTTP/1.1 request: see the request line and the headers';
   return { status: 400, reason: 'Bad Request', error: new AppError('INVALID_INPUT', text) };
 }

@@ -45,7 +45,7 @@ function remedyOf(error: AppError, status: number): string {
   if (own !== undefined) return own;
   if (Object.hasOwn(REMEDIES, error.code)) return REMEDIES[error.code as ErrorCode] ?? '';
   if (status === 503 || status === 500) return 'send it again later, a change with the same Idempotency-Key';
-  if (status === 409) return 'look at what is there now, then decide anew';
+  if (status === 409) return 'look at the present state, then decide again';
   return 'see /openapi.json for what this request takes';
 }
 

@@ -143,7 +143,7 @@ function readPin(asked: Readonly<Record<string, string>>, last: number): Pin {
   const validAt = text === undefined ? Date.now() : Date.parse(text);
   const revision = asked['revision'] === undefined ? last : Number(asked['revision']);
   if (Number.isNaN(validAt) || !Number.isSafeInteger(revision) || revision < 0)
-    throw new AppError('INVALID_INPUT', 'That is no moment or no revision: go back and choose another.');
+    throw new AppError('INVALID_INPUT', 'That is not a moment or a revision: go back and choose another.');
   return { validAt: new Date(validAt).toISOString(), revision: Math.min(revision, last) };
 }
 

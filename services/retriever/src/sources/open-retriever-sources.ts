@@ -26,7 +26,7 @@ export async function openRetrieverSources(options: RetrieverSourcesOptions): Pr
     knowledge,
     embedder: embeddings,
     ...(hooks === undefined ? {} : { hooks }),
-    onUnreadable: (source, path, why) => logger?.warn({ source, path, why }, 'a file of a source can not be read'),
+    onUnreadable: (source, path, why) => logger?.warn({ source, path, why }, 'a file of a source cannot be read'),
   });
 }
 
@@ -37,7 +37,7 @@ async function readSourcesFile(file: string): Promise<Uint8Array> {
     const code = error instanceof Error && 'code' in error ? error.code : 'unreadable';
     throw new AppError(
       'CONFIGURATION',
-      `SOURCES_FILE ${file} can not be read (${code}): check its path and where it is mounted`,
+      `SOURCES_FILE ${file} cannot be read (${code}): check its path and where it is mounted`,
       { cause: error },
     );
   }

@@ -56,7 +56,7 @@ export function serveTaskControls({ bus, ledger }: HandlerContext): readonly Ser
     serveEndpoint(bus, TaskFork, SOURCE, async ({ tenantId, data, envelope }) => {
       const { at, deadlineMs, ...rest } = data;
       if (data.validAt !== undefined && Number.isNaN(Date.parse(data.validAt)))
-        throw new AppError('INVALID_INPUT', 'validAt is no date that exists');
+        throw new AppError('INVALID_INPUT', 'validAt is not a date that exists');
       const newTaskId = taskIdFromKey(tenantId, `fork ${envelope.id}`);
       const chosen = { at: at ?? null, deadlineMs: deadlineMs ?? null };
       const item = { kind: 'fork' as const, requestId: envelope.id, newTaskId, ...rest, ...chosen };

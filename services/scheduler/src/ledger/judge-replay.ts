@@ -20,7 +20,7 @@ export function judgeReplay(
   if (letter.needs_human && batch !== null) {
     return new AppError(
       'NEEDS_HUMAN',
-      'bulk replays of it failed three times: look at it ("slate dlq show"), mend the cause, then replay it by its id',
+      'bulk replays of it failed three times: look at it ("slate dlq show"), fix the cause, then replay it by its id',
     );
   }
   return null;

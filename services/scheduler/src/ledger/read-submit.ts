@@ -39,7 +39,7 @@ export function readSubmit(raw: RawSubmit, registry: WorkflowRegistry): SubmitIt
     );
   }
   if (envelope.data.validAt !== undefined && Number.isNaN(Date.parse(envelope.data.validAt)))
-    throw new AppError('INVALID_INPUT', 'data.validAt is no date that exists');
+    throw new AppError('INVALID_INPUT', 'data.validAt is not a date that exists');
   const { input, objects } = readInput(raw.tenantId, workflow, envelope.data.input);
   // Another pin is another question: the same key must not answer it with the old task.
   const { validAt, revision } = envelope.data;
