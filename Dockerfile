@@ -20,5 +20,5 @@ WORKDIR /app
 ENV NODE_ENV=production HEALTH_HOST=0.0.0.0 HEALTH_PORT=9090 HTTP_HOST=0.0.0.0 CLEANSLATE_HOME=/tmp/cleanslate
 EXPOSE 8080 9090
 # Node itself is process 1 and hears SIGTERM: no shell, no npm in between.
-ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/run.mjs"]
+ENTRYPOINT ["node", "/app/dist/run.mjs"]
 CMD ["--help"]

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkoutRoot } from '@cleanslate/infra';
@@ -45,6 +45,12 @@ test('F6: every service of the image starts, works, and says "shutdown complete"
   }
 }, 240_000);
 
+test('a scheduler keeps the text of its code at one byte a character: one beyond Latin-1 would double its whole file', () => {
+  const files = loadedBy('scheduler.mjs');
+  expect(files.size).toBeGreaterThan(5);
+  for (const [file, text] of files) expect([file, /[\u0100-\uffff]/.exec(text)?.[0]]).toEqual([file, undefined]);
+});
+
 test('anything but a service is the command line: it brings the migrations, and registers the tenants it is told of, with their first key', async () => {
   const home = join(app, 'home');
   mkdirSync(home);
@@ -80,6 +86,15 @@ test('anything but a service is the command line: it brings the migrations, and 
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** A bundle with all that it imports at its start: name → text. */
+function loadedBy(file: string, found = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (found.has(file)) return found;
+  const text = readFileSync(join(app, 'dist', file), 'utf8');
+  found.set(file, text);
+  for (const [, name = ''] of text.matchAll(/(?:from|import) "\.\/([^"]+)"/g)) loadedBy(name, found);
+  return found;
 }
 
 /** The image's command with its argument, as a file: what starts services takes no arguments. */
