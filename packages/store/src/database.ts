@@ -20,23 +20,25 @@ export type DatabaseOptions = {
   /** Connections of this process; the sum over all replicas must stay below the server's `max_connections`. Default 4. */
   readonly poolSize?: number;
   /**
-   * For tables whose rows change all the time: a bitmap scan does not mark the index entries of dead rows, so that each one reads all of them again until the
-   * next vacuum; an index scan does. (Measured: 11,000 rows fetched per task with, 300 without.) Default: the planner may use them.
+   * For tables whose rows change all the time: a bitmap scan does not mark the index entries of dead rows, so each scan
+   * reads all of them again until the next vacuum; an index scan does. (Measured: 11,000 rows fetched per task with,
+   * 300 without.) Default: the planner may use them.
    */
   readonly bitmapScans?: boolean;
   /**
-   * Plan each statement once per connection, whatever its parameters: where parameters are arrays of a batch, PostgreSQL finds the general plan dearer by its guess of their length and plans
-   * every time anew. (Measured: 5 % of the server's time in the ledger.) Default: the server chooses.
+   * Plan each statement once per connection, whatever its parameters: for arrays of a batch PostgreSQL overestimates
+   * the cost of the general plan by its guess of their length, and plans again every time. (Measured: 5 % of the
+   * server's time in the ledger.) Default: the server chooses.
    */
   readonly planOnce?: boolean;
-  /** A query that has no answer by then fails and its connection is closed. Default 15 s. */
+  /** A query without an answer by then fails and its connection is closed. Default 15 s. */
   readonly queryTimeoutMs?: number;
   /**
-   * Where replicas wait for each other's locks: a transaction that its process leaves idle for so long (frozen, or cut off) is ended by the server, and a wait for a
-   * lock gives up. Default: never.
+   * For replicas that wait for each other's locks: the server ends a transaction that its process leaves idle this long
+   * (frozen, or cut off), and a wait for a lock gives up. Default: never.
    */
   readonly stallMs?: number;
-  /** Idle connections that break are replaced silently; this hears of it. */
+  /** Idle connections that break are replaced silently; this is called for each. */
   readonly onConnectionError?: (error: Error) => void;
 };
 
@@ -49,13 +51,14 @@ export type Database = AsyncDisposable & {
 export type Tx = {
   query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<R>>;
   /**
-   * Sends the commit right behind the statements that were sent, in the same round trip: where one of them fails, the server rolls back. Nothing may be asked behind it. It is not sent where
-   * the work fails in the same turn, as when a statement could not be put together. Optional: the transaction commits anyway when its work is done.
+   * Sends the commit right after the statements already sent, in the same round trip: if one of them fails, the server
+   * rolls back. Nothing may be sent after it. It is not sent if the work fails in the same turn, for example when a
+   * statement could not be built. Optional: the transaction commits anyway when its work is done.
    */
   commit(): void;
 };
 
-/** Resolves once what was sent has left: the server is at work on it while the next statements are put together. */
+/** Resolves once what was sent has left: the server works on it while the next statements are built. */
 export function sent(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -65,7 +68,7 @@ export type TransactionScope = {
   /** Row-level security shows rows of this tenant only; unset means an error for readers. */
   readonly tenantId?: string;
   readonly readOnly?: boolean;
-  /** Commit without waiting for the disk: for writes that a repeat restores (marks of what was sent). */
+  /** Commit without waiting for the disk: for writes that a repetition restores (marks of what was sent). */
   readonly relaxedDurability?: boolean;
   /** For the few statements that may take longer than the connection's queries. */
   readonly queryTimeoutMs?: number;
@@ -83,15 +86,19 @@ const parseInt8 = (text: string): number => {
 const TIMESTAMPTZ_OID = 1184;
 const parseAnyTime: (text: string) => Date = pg.types.getTypeParser(TIMESTAMPTZ_OID);
 
-/** `2026-11-30 14:00:00.123+00`, as nearly all times come, is taken by the engine's own reader: the driver's regular expression makes a list of ten strings of each. */
+/**
+ * The common form `2026-11-30 14:00:00.123+00` goes to the engine's own parser: the driver's regular expression makes a
+ * list of ten strings of each.
+ */
 function parseTime(text: string): Date {
   if (text[10] !== ' ' || !text.endsWith('+00')) return parseAnyTime(text);
   return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`);
 }
 
 /**
- * Every query of a service finds its rows by an index, and statements are planned once per connection, mostly while tables are still small: without this the plan that
- * is kept scans them, and costs grow with every finished task. (Measured: the ledger's loads and updates 2–4 × faster after a thousand tasks.)
+ * Every query of a service finds its rows by an index, and statements are planned once per connection, mostly while
+ * tables are still small: without this the kept plan scans them, and costs grow with every finished task. (Measured:
+ * the ledger's loads and updates 2–4 × faster after a thousand tasks.)
  */
 const PLANNER = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
 
@@ -123,8 +130,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     pipeline: true,
     stream: () => new BatchingSocket(),
   });
-  // Without a listener a connection's error would end the process. An idle one's comes to the pool; the pool stops listening before whoever asked for the
-  // connection can begin to, and a server that is stopped just then says "ready" and "over" in one breath: each connection listens for its whole life.
+  // Without a listener a connection's error would end the process. An idle connection's error goes to the pool, but the
+  // pool stops listening before whoever asked for the connection can begin to, and a server that is stopping says
+  // "ready" and "over" in one breath: so each connection has a listener for its whole life.
   pool.on('error', (error) => options.onConnectionError?.(error));
   pool.on('connect', (client) => client.on('error', () => undefined));
   const close = () => pool.end();
@@ -135,9 +143,10 @@ const MAX_TRIES = 6;
 const IN_FAILED_TRANSACTION = '25P02';
 
 /**
- * Runs `work` in one transaction under `scope.role`, set with `SET LOCAL` so that it also holds where all clients share one session
- * (the embedded database). Serialization failures and deadlocks repeat the whole of `work`, with jitter; it must have no effects outside.
- * Throws `DATABASE_UNAVAILABLE` where the server can't be reached, else the original error.
+ * Runs `work` in one transaction under `scope.role`, set with `SET LOCAL` so that it also works where all clients share
+ * one session (the embedded database). Serialization failures and deadlocks repeat the whole of `work`, with jitter; it
+ * must have no effects outside. Throws `DATABASE_UNAVAILABLE` if the server can't be reached, otherwise the original
+ * error.
  */
 export async function withTransaction<T>(
   database: Database,
@@ -176,13 +185,14 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
   };
   client.on('error', onError);
   try {
-    // Sent together with the first statement of `work`; where it fails, that one fails too.
+    // Sent together with the first statement of `work`; if it fails, that one fails too.
     const begun = client.query(beginStatement(scope));
     const patience = scope.queryTimeoutMs === undefined ? {} : { query_timeout: scope.queryTimeoutMs };
     let committed: Promise<pg.QueryResult | undefined> | undefined;
     const query: Tx['query'] = async (text, values = []) => {
       if (committed !== undefined) throw new AppError('INTERNAL', 'a statement came behind the commit');
-      // Of statements that are sent without waiting for each other, one may fail before the last is put together: that one would run outside of any transaction.
+      // Of statements that are sent without waiting for each other, one may fail before the last is built: that one
+      // would run outside of any transaction.
       if (failed) throw new AppError('INTERNAL', 'a statement came behind the rollback');
       try {
         return await client.query({ name: nameOf(text), text, values: [...values], ...patience });
@@ -192,11 +202,11 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
       }
     };
     const commit = () => {
-      // Whatever was thrown in this turn is heard by the next tick.
+      // Anything thrown in this turn has been reported by the next tick.
       committed = new Promise((resolve, reject) =>
         process.nextTick(() => (failed ? resolve(undefined) : client.query('COMMIT').then(resolve, reject))),
       );
-      // Heard below, unless a statement before it fails first.
+      // Handled below, unless a statement before it fails first.
       committed.catch(() => undefined);
     };
     const [result] = await Promise.all([work({ query, commit }), begun]);
@@ -204,11 +214,12 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
     return result;
   } catch (error) {
     failed = true;
-    // The original error is what the caller must see, whatever becomes of the rollback.
+    // The caller must see the original error, whatever happens to the rollback.
     await client.query('ROLLBACK').catch((rollback: Error) => {
       broken = rollback;
     });
-    // Statements behind one that failed say only that one did, and may be heard before it: it may lie deeper in `work`.
+    // Statements after a failed one only report that one failed, and may report it first: the original error may come
+    // from deeper in `work`.
     throw sqlState(error) === IN_FAILED_TRANSACTION ? (first ?? error) : error;
   } finally {
     client.off('error', onError);
@@ -216,13 +227,13 @@ async function runOnce<T>(database: Database, scope: TransactionScope, work: (tx
   }
 }
 
-/** A transaction in which a statement failed answers its commit with a rollback, and no error. */
+/** A transaction in which a statement failed answers its commit with a rollback, without an error. */
 function requireCommitted(result: pg.QueryResult | undefined): void {
   if (result?.command !== 'COMMIT')
     throw new AppError('INTERNAL', 'a statement failed unheard: its transaction was rolled back');
 }
 
-/** One round trip: begin, role, tenant. The parts are checked ids, so they can stand in the text. */
+/** One round trip: begin, role, tenant. The parts are checked ids, so they can be part of the text. */
 function beginStatement(scope: TransactionScope): string {
   const parts = [scope.readOnly ? 'BEGIN READ ONLY' : 'BEGIN', `SET LOCAL ROLE ${scope.role}`];
   if (scope.relaxedDurability) parts.push('SET LOCAL synchronous_commit = off');
@@ -251,7 +262,10 @@ export function isConstraintViolation(error: unknown, constraint?: string): bool
   );
 }
 
-/** Connection, credentials (a rotated password needs a person, not an attempt), shutdown, out of resources; a lock not had in time, a transaction left idle. */
+/**
+ * Connection, credentials (a rotated password needs a person, not an attempt), shutdown, out of resources; a lock not
+ * granted in time, a transaction left idle.
+ */
 const OUTAGE_STATES = /^(08|28|57P0|53|55P03|25P03)/;
 const OUTAGE_CODES = new Set([
   'ECONNREFUSED',

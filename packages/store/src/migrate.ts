@@ -22,8 +22,9 @@ export type MigrateOptions = {
 };
 
 /**
- * Numbered plain SQL, each applied once and in a transaction of its own, however many processes start at the same time: they take turns, also through a pooler. A migration that does
- * not get a table's lock lets everybody pass who queued up behind it, and tries again. Throws `CONFIGURATION` where an applied file was edited.
+ * Numbered plain SQL, each applied once and in a transaction of its own, however many processes start at the same time:
+ * they take turns, even through a pooler. A migration that does not get a table's lock lets everybody pass who queued
+ * up behind it, and tries again. Throws `CONFIGURATION` if an applied file was edited.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrationReport> {
   const migrations = await readMigrations();
@@ -43,12 +44,15 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
   }
 }
 
-/** Services go on while a migration waits for a table, and behind it in the queue stand their own statements: it must not wait for long. Milliseconds. */
+/**
+ * Services go on while a migration waits for a table, and their statements queue up behind it: it must not wait for
+ * long. Milliseconds.
+ */
 const LOCK_MS = 2_000;
 /** About two minutes of tries, in which even long transactions end. */
 const MAX_TRIES = 40;
 
-/** One migrating process at a time: for each other it waits as long as it takes, for services only shortly. */
+/** One migrating process at a time: it waits for others as long as it takes, for services only briefly. */
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -67,7 +71,8 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Prom
 }
 
 /**
- * A lock not had in time, or a deadlock with those who hold it; and roles belong to the whole server, so that two databases migrated at the same moment may write the same one.
+ * A lock not granted in time, or a deadlock with its holders; and roles belong to the whole server, so two databases
+ * that are migrated at the same moment may write the same one.
  */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

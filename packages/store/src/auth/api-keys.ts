@@ -4,17 +4,20 @@ import type pg from 'pg';
 import { asAdmin } from '../admin.ts';
 import type { Tx } from '../database.ts';
 
-/** A key as its owner gets it, once: only its hash is kept. */
+/** A key as its owner receives it, once: only its hash is kept. */
 export type NewApiKey = { readonly keyId: string; readonly key: string };
 
 export type ApiKeyRow = {
   readonly keyId: string;
   readonly createdAt: string;
-  /** Past: revoked. In the future: good until then. */
+  /** In the past: revoked. In the future: valid until then. */
   readonly revokedAt: string | null;
 };
 
-/** The tenant that the key lets in, asked in a transaction of `cleanslate_gateway`; undefined for a key that is unknown or revoked. */
+/**
+ * The tenant that the key belongs to, looked up in a transaction of `cleanslate_gateway`; undefined for a key that is
+ * unknown or revoked.
+ */
 export async function findApiKey(tx: Tx, key: string): Promise<{ keyId: string; tenantId: string } | undefined> {
   const wanted = hashOf(key);
   const { rows } = await tx.query<{ key_id: string; tenant_id: string; hash: Buffer }>(
@@ -26,7 +29,7 @@ export async function findApiKey(tx: Tx, key: string): Promise<{ keyId: string; 
   return { keyId: row.key_id, tenantId: row.tenant_id };
 }
 
-/** Adds a key beside those there are. Throws `UNKNOWN_TENANT`. */
+/** Adds a key to the existing ones. Throws `UNKNOWN_TENANT`. */
 export function addApiKey(adminUrl: string, tenantId: string): Promise<NewApiKey> {
   return asAdmin(adminUrl, async (client) => {
     await lockTenant(client, tenantId);
@@ -46,12 +49,15 @@ export function rotateApiKey(adminUrl: string, tenantId: string, keepOldMs: numb
   });
 }
 
-/** Makes a key of the caller's choice good: that of a local stack, which keeps it in its credentials. Repeating it changes nothing. */
+/**
+ * Makes a key of the caller's choice valid: that of a local stack, which keeps it in its credentials. Repeating it
+ * changes nothing.
+ */
 export function putApiKey(adminUrl: string, tenantId: string, key: string): Promise<void> {
   return putApiKeyHash(adminUrl, tenantId, hashOf(key));
 }
 
-/** The same for who has its SHA-256 only. One that was revoked stays revoked. Throws `UNKNOWN_TENANT`. */
+/** The same for callers that have only its SHA-256. A revoked key stays revoked. Throws `UNKNOWN_TENANT`. */
 export function putApiKeyHash(adminUrl: string, tenantId: string, hash: Buffer): Promise<void> {
   return asAdmin(adminUrl, async (client) => {
     await lockTenant(client, tenantId);

@@ -13,7 +13,7 @@ export type RoleSummary = {
   readonly workflows: readonly string[];
 };
 
-/** Built-in roles first, then the added ones, oldest first; with the workers that were heard of lately. */
+/** Built-in roles first, then the added ones, oldest first; with the workers that were heard from lately. */
 export async function listRoles(adminUrl: string): Promise<RoleSummary[]> {
   return asAdmin(adminUrl, async (client) => {
     const added = await client.query<{ role: string }>('SELECT role FROM auth.roles ORDER BY created_at, role');
@@ -36,7 +36,7 @@ async function summarize(client: pg.Client, role: string): Promise<RoleSummary> 
   return { role, builtIn, workers, slots, freeSlots, waitingSteps: await countWaiting(client, role), workflows };
 }
 
-/** False where it is there already, built in or added. Throws `SCHEMA_MISMATCH`. */
+/** False if it exists already, built in or added. Throws `SCHEMA_MISMATCH`. */
 export async function addRole(adminUrl: string, role: string): Promise<boolean> {
   const parsed = RoleName.safeParse(role);
   if (!parsed.success) throw mismatch('role', parsed.error);

@@ -40,7 +40,10 @@ export function listTenants(adminUrl: string): Promise<TenantSummary[]> {
   });
 }
 
-/** Registers a tenant with its first API key; `key` undefined: it was there already, and nothing changed. Throws `SCHEMA_MISMATCH`. */
+/**
+ * Registers a tenant with its first API key; `key` undefined: it existed already, and nothing changed. Throws
+ * `SCHEMA_MISMATCH`.
+ */
 export async function registerTenant(adminUrl: string, tenantId: string): Promise<{ readonly key?: NewApiKey }> {
   const parsed = TenantId.safeParse(tenantId);
   if (!parsed.success) throw mismatch('tenant', parsed.error);
@@ -53,7 +56,10 @@ export async function registerTenant(adminUrl: string, tenantId: string): Promis
   });
 }
 
-/** Suspended: its submits, retries, forks, replays and schedules are refused; what runs goes on. Throws `UNKNOWN_TENANT`. */
+/**
+ * Suspended: its submits, retries, forks, replays and schedules are refused; what is running goes on. Throws
+ * `UNKNOWN_TENANT`.
+ */
 export function setTenantState(adminUrl: string, tenantId: string, state: TenantState): Promise<void> {
   return asAdmin(adminUrl, async (client) => {
     const { rowCount } = await client.query('UPDATE ledger.tenants SET state = $2 WHERE tenant_id = $1', [
@@ -76,8 +82,9 @@ export function countTenantRows(adminUrl: string, tenantId: string): Promise<Ten
 }
 
 /**
- * Removes a suspended tenant and everything of its in every schema, in one transaction: tasks, events, letters, facts and their history.
- * Throws `UNKNOWN_TENANT`, `TENANT_ACTIVE` (suspend it, and let its tasks end), `UNAUTHORIZED` (the administrator can't see past row-level security).
+ * Removes a suspended tenant and everything it owns in every schema, in one transaction: tasks, events, letters, facts
+ * and their history. Throws `UNKNOWN_TENANT`, `TENANT_ACTIVE` (suspend it, and let its tasks end), `UNAUTHORIZED` (the
+ * administrator can't see past row-level security).
  */
 export function eraseTenant(adminUrl: string, tenantId: string): Promise<TenantRows> {
   return asAdmin(adminUrl, async (client) => {
@@ -92,7 +99,7 @@ export function eraseTenant(adminUrl: string, tenantId: string): Promise<TenantR
     await requireSight(client);
     const removed = await countRows(client, tenantId);
     await client.query(`SELECT set_config('cleanslate.erasing_tenant', 'yes', true)`);
-    // Steps and schedules have no tasks or tenant any more once those are gone; the tenant's own row goes last.
+    // Steps and schedules can't be found by task or tenant once those are gone; the tenant's own row goes last.
     for (const { table } of removed) await client.query(`DELETE FROM ${table} WHERE tenant_id = $1`, [tenantId]);
     await client.query('DELETE FROM ledger.tenants WHERE tenant_id = $1', [tenantId]);
     return removed;
@@ -109,7 +116,7 @@ async function requireTenant(client: pg.Client, tenantId: string): Promise<Tenan
   return tenant.state;
 }
 
-/** A scheduler that is at work on a task holds it in memory, too. */
+/** A scheduler that is working on a task also holds it in memory. */
 async function requireIdle(client: pg.Client, tenantId: string): Promise<void> {
   const { rows } = await client.query<{ unfinished: string }>(
     `SELECT count(*) AS unfinished FROM ledger.tasks WHERE tenant_id = $1 AND state NOT IN ('completed', 'failed')`,
@@ -123,7 +130,7 @@ async function requireIdle(client: pg.Client, tenantId: string): Promise<void> {
   );
 }
 
-/** Under row-level security a delete that sees nothing removes nothing, and says nothing. */
+/** Under row-level security a delete that sees nothing removes nothing, silently. */
 async function requireSight(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ sees: boolean }>(
     'SELECT rolsuper OR rolbypassrls AS sees FROM pg_roles WHERE rolname = current_user',

@@ -22,7 +22,10 @@ export type StoredCandidate = Omit<NewCandidate, 'saidAt'> & {
   readonly version: number | null;
 };
 
-/** Stores candidates as waiting; one whose id is known changes nothing. Returns those that were new. What is said later than now was said now. */
+/**
+ * Stores candidates as waiting; one whose id is known changes nothing. Returns those that were new. Times in the future
+ * count as now.
+ */
 export async function insertCandidates(
   tx: Tx,
   candidates: readonly NewCandidate[],
@@ -41,7 +44,7 @@ export async function insertCandidates(
 
 type CandidateRow = Omit<StoredCandidate, 'body'> & { body: unknown };
 
-/** All candidates of these tasks, in whatever state, in the order in which they were said. */
+/** All candidates of these tasks, in whatever state, in the order in which they were proposed. */
 export async function findTaskCandidates(tx: Tx, tasks: readonly TaskName[]): Promise<StoredCandidate[]> {
   const { rows } = await tx.query<CandidateRow>(
     `SELECT c.tenant_id AS "tenantId", c.task_id AS "taskId", candidate_id AS "candidateId", step_id AS "stepId", attempt, claim_id AS "claimId",
@@ -64,7 +67,7 @@ export type CandidateChange = {
   readonly reason: string;
 };
 
-/** Records what became of candidates. A settled one is never touched again. */
+/** Records the outcome of candidates. A settled one is never touched again. */
 export async function saveCandidateChanges(
   tx: Tx,
   changes: readonly CandidateChange[],

@@ -2,7 +2,9 @@ import type { DraftVersion } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import type { BatchClock } from './write-facts.ts';
 
-/** What stays true of a closed version keeps its parents and its changed weight: the rest of a fact is still that fact. */
+/**
+ * The remainder of a closed version keeps its parents and its changed weight: the rest of a fact is still that fact.
+ */
 export async function carryOver(tx: Tx, versions: readonly DraftVersion[], clock: BatchClock): Promise<void> {
   const remainders = versions.filter((version) => version.remainderOf !== null);
   if (remainders.length === 0) return;

@@ -12,9 +12,10 @@ export type FactName = { readonly tenantId: string; readonly knowledgeId: string
 export type SupportName = FactName & { readonly version: number };
 
 /**
- * Brings the marks up to date after facts changed: what rests on a version that no longer stands is marked, however far down the graph; the
- * marks of one that stands again are cleared. `changed`: facts with new, closed, begun or ended versions; `derived`: versions with new parents.
- * Needs the knowledge lock; the marks are believed from `revision` on. Returns how many marks were set and cleared.
+ * Updates the marks after facts changed: what rests on a version that no longer stands is marked, at any depth of the
+ * graph; the marks of one that stands again are cleared. `changed`: facts with new, closed, begun or ended versions;
+ * `derived`: versions with new parents. Needs the knowledge lock; the marks are believed from `revision` on. Returns
+ * how many marks were set and cleared.
  */
 export async function updateMarks(
   tx: Tx,
@@ -51,7 +52,7 @@ type SupportRow = SupportName & {
   written_at: Date;
 };
 
-/** Versions of changed facts on which something rests, and everything that the newly derived rest on. */
+/** Versions of changed facts on which something rests, and everything that the newly derived ones rest on. */
 async function findSupports(
   tx: Tx,
   changed: readonly FactName[],
@@ -91,7 +92,10 @@ function toRange(from: Date | null, until: Date | null): BelievedVersion<unknown
   return { from: from?.getTime() ?? Number.NEGATIVE_INFINITY, until: until?.getTime() ?? Number.POSITIVE_INFINITY };
 }
 
-/** What is believed now of the facts that these versions belong to. What was archived is not refuted, so it still stands. */
+/**
+ * What is believed now of the facts that these versions belong to. What was archived is not refuted, so it still
+ * stands.
+ */
 async function findStanding(tx: Tx, facts: readonly FactName[]): Promise<ReadonlyMap<string, StandingVersion[]>> {
   const { rows } = await tx.query<Omit<SupportRow, 'written_at'>>(
     `SELECT v.tenant_id AS "tenantId", v.knowledge_id AS "knowledgeId", v.version, v.signature, lower(v.valid) AS valid_from, upper(v.valid) AS valid_until
@@ -113,7 +117,7 @@ async function findStanding(tx: Tx, facts: readonly FactName[]): Promise<Readonl
 const isDated = (row: string) =>
   `${row}.downstream_kind = 'answer' AND EXISTS (SELECT FROM knowledge.answers a WHERE a.tenant_id = ${row}.tenant_id AND a.task_id = ${row}.downstream_id AND a.holds_at IS NOT NULL)`;
 
-/** Marks everything that rests on these versions, each once for each cause; a circle ends where it began. */
+/** Marks everything that rests on these versions, each once for each cause; a cycle ends where it began. */
 async function setMarks(
   tx: Tx,
   doubts: readonly (SupportName & { cause: MarkCause })[],

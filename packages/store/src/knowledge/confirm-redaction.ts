@@ -10,7 +10,7 @@ export type ErasedRedaction = {
   readonly hashes: readonly string[];
 };
 
-/** Redactions that the scheduler is done with and that are not confirmed yet, oldest first. */
+/** Redactions that the scheduler has finished and that are not confirmed yet, oldest first. */
 export async function findErased(tx: Tx, limit: number): Promise<ErasedRedaction[]> {
   const { rows } = await tx.query<ErasedRedaction>(
     `SELECT r.redaction_id AS "redactionId", r.tenant_id AS "tenantId", r.knowledge_id AS "knowledgeId", r.versions, r.phrases, r.hashes
@@ -21,7 +21,7 @@ export async function findErased(tx: Tx, limit: number): Promise<ErasedRedaction
   return rows;
 }
 
-/** As it stands in its row: what can't be read any more is erased from as well. */
+/** As stored: it must also be erased from what can't be read any more. */
 export type SayingCandidate = {
   readonly seq: number;
   readonly candidateId: string;
@@ -29,7 +29,10 @@ export type SayingCandidate = {
   readonly reason: string | null;
 };
 
-/** Candidates that became no version of a fact (refused, dropped, disputed, undecided) or repeat one, and may hold one of the phrases, after `after`. */
+/**
+ * Candidates that became no version of a fact (refused, dropped, disputed, undecided) or repeat one, and may contain
+ * one of the phrases, after `after`.
+ */
 export async function findSayingCandidates(
   tx: Tx,
   { tenantId, phrases }: Pick<ErasedRedaction, 'tenantId' | 'phrases'>,
@@ -46,12 +49,15 @@ export async function findSayingCandidates(
   return rows;
 }
 
-/** The planner's samples of all columns are taken anew: the old ones may hold what was erased. */
+/** Collects the planner's samples of all columns again: the old ones may contain what was erased. */
 export async function sampleAnew(tx: Tx): Promise<void> {
   await tx.query('SELECT knowledge.sample_anew()');
 }
 
-/** Forgets what was looked for: from here on nothing in the database tells it. A vector that was being made meanwhile goes too. */
+/**
+ * Forgets what was looked for: from here on nothing in the database reveals it. A vector that was being made meanwhile
+ * is deleted too.
+ */
 export async function confirmRedaction(tx: Tx, { redactionId, tenantId, knowledgeId }: ErasedRedaction): Promise<void> {
   await tx.query(
     `DELETE FROM knowledge.fact_embeddings e USING knowledge.fact_versions v

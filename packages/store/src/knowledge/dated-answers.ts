@@ -5,8 +5,9 @@ type SupportName = { readonly tenantId: string; readonly knowledgeId: string; re
 type PairRow = SupportName & { readonly taskId: string; readonly holdsAt: Date };
 
 /**
- * Marks of answers about a moment of their own: each is judged at that moment, so that a rule which changed since doubts nothing in what was asked about
- * last year. `believedOf` gives what is believed now of a support's fact. Returns how many marks were set and cleared.
+ * Marks of answers about a moment of their own: each is judged at that moment, so that a rule which changed since casts
+ * no doubt on an answer about last year. `believedOf` returns what is believed now of a ground's fact. Returns how many
+ * marks were set and cleared.
  */
 export async function updateDatedAnswers(
   tx: Tx,
@@ -32,7 +33,7 @@ function keyOf({ tenantId, knowledgeId, version }: SupportName): string {
   return `${tenantId}/${knowledgeId}@${version}`;
 }
 
-/** Each dated answer with each of these versions that it rests on, however far down. */
+/** Each dated answer with each of these versions that it rests on, at any depth. */
 async function findPairs(tx: Tx, supports: readonly SupportName[]): Promise<PairRow[]> {
   const { rows } = await tx.query<PairRow>(
     `WITH RECURSIVE down AS (

@@ -81,7 +81,7 @@ export type StoredDispute = DisputeView & {
   readonly signature: string;
   readonly candidateId: string | null;
   readonly sourceMessageId: string;
-  /** When a candidate's proposer said it; else when the dispute was opened. Milliseconds. */
+  /** When a candidate's proposer said it; otherwise when the dispute was opened. Milliseconds. */
   readonly saidAt: number;
 };
 
@@ -111,7 +111,10 @@ export type DisputeResolution = {
   readonly reason: string | null;
 };
 
-/** Settles a dispute as of a revision; where the challenger won, those of the same message against other versions of the fact with it. One that was opened in this very revision can't be: ranges hold at least one. */
+/**
+ * Settles a dispute as of a revision; if the challenger won, also those of the same message against other versions of
+ * the fact. One that was opened in this very revision can't be settled: ranges contain at least one revision.
+ */
 export async function resolveDispute(
   tx: Tx,
   disputeId: number,
@@ -129,7 +132,7 @@ export async function resolveDispute(
 
 export type Judgement = { readonly tenantId: string; readonly knowledgeId: string; readonly signature: string };
 
-/** Challengers that were turned down for these facts: they are not asked about again. */
+/** Challengers that were turned down for these facts: they are not raised again. */
 export async function findTurnedDown(
   tx: Tx,
   facts: readonly { readonly tenantId: string; readonly knowledgeId: string }[],

@@ -17,7 +17,10 @@ export async function findSpaces(tx: Tx): Promise<StoredSpace[]> {
   return rows;
 }
 
-/** Throws `EMBEDDING_MISMATCH` where the stored vectors are of another model than the one configured: it would compare what can't be compared. */
+/**
+ * Throws `EMBEDDING_MISMATCH` if the stored vectors are from another model than the configured one: they can't be
+ * compared.
+ */
 export function checkSpace(spaces: readonly StoredSpace[], configured: string): void {
   const active = spaces.find(({ state }) => state === 'active');
   if (active === undefined || active.space === configured) return;
@@ -27,7 +30,9 @@ export function checkSpace(spaces: readonly StoredSpace[], configured: string): 
   );
 }
 
-/** Adds a space: active where there is none yet, else waiting to be filled. The vectors of one that was retired may be gone. */
+/**
+ * Adds a space: active if there is none yet, otherwise waiting to be filled. The vectors of a retired one may be gone.
+ */
 export async function addSpace(tx: Tx, space: Omit<StoredSpace, 'state'>): Promise<void> {
   await tx.query(
     `INSERT INTO knowledge.embedding_spaces (space, model, dimension, normaliser, state)
@@ -37,7 +42,10 @@ export async function addSpace(tx: Tx, space: Omit<StoredSpace, 'state'>): Promi
   );
 }
 
-/** Makes a filled space the active one; the one before stays readable until its readers have moved. Needs the knowledge lock. */
+/**
+ * Makes a filled space the active one; the one before stays readable until its readers have moved. Needs the knowledge
+ * lock.
+ */
 export async function switchSpace(tx: Tx, space: string): Promise<void> {
   await tx.query(`UPDATE knowledge.embedding_spaces SET state = 'retired' WHERE state = 'active' AND space <> $1`, [
     space,

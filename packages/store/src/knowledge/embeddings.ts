@@ -10,7 +10,7 @@ export type Unembedded = {
   readonly statement: string;
 };
 
-/** Versions after `after` that this space has no vector of, oldest first. */
+/** Versions after `after` that have no vector in this space, oldest first. */
 export async function findUnembedded(tx: Tx, space: string, after: number, limit: number): Promise<Unembedded[]> {
   const { rows } = await tx.query<Unembedded>(
     `SELECT v.fact_seq AS "factSeq", v.tenant_id AS "tenantId", v.knowledge_id AS "knowledgeId", v.version, v.statement
@@ -25,7 +25,7 @@ export async function findUnembedded(tx: Tx, space: string, after: number, limit
 
 export type NewEmbedding = { readonly factSeq: number; readonly tenantId: string; readonly vector: Float32Array };
 
-/** The last version written so far: what is found to have a vector after it was asked for has one up to here. */
+/** The last version written so far: if it is read first, a space without missing vectors is complete up to it. */
 export async function getLastVersion(tx: Tx): Promise<number> {
   const { rows } = await tx.query<{ last: number }>(
     'SELECT coalesce(max(fact_seq), 0) AS last FROM knowledge.fact_versions',
@@ -65,13 +65,13 @@ export async function countEmbeddings(tx: Tx, space: string): Promise<number> {
 }
 
 /**
- * Builds the index of a space that has grown large; does nothing where it has one. In a transaction of its own, which may take its time: readers go on
- * reading, and vectors that are stored stay stored if it fails.
+ * Builds the index of a space that has grown large; does nothing if it has one. In a transaction of its own, which may
+ * take a while: readers go on reading, and stored vectors stay stored if it fails.
  */
 export async function buildVectorIndex(database: Database, space: string): Promise<boolean> {
   const scope = { role: 'cleanslate_maintainer', queryTimeoutMs: INDEX_TIMEOUT_MS } as const;
   return await withTransaction(database, scope, async (tx) => {
-    // Another replica may be at it: its index is there when the wait is over.
+    // Another replica may be building it: its index is there when the wait is over.
     await tx.query(`SELECT pg_advisory_xact_lock(hashtext('cleanslate.vector-index'))`);
     const { rows } = await tx.query<{ built: boolean }>('SELECT knowledge.build_vector_index($1) AS built', [space]);
     return rows[0]?.built ?? false;

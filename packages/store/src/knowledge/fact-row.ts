@@ -12,15 +12,18 @@ export const FACT_COLUMNS = `v.tenant_id, v.knowledge_id, v.version, v.statement
 const ADJUSTED = `LEFT JOIN knowledge.adjustments a
     ON a.tenant_id = v.tenant_id AND a.knowledge_id = v.knowledge_id AND a.version = v.version`;
 
-/** The adjustment `a` of a version `v` as of a revision, the given parameter: every reader of a weight takes it from here, so that agents who check each other agree. */
+/**
+ * The adjustment `a` of a version `v` as of a revision, the given parameter: every reader of a weight uses this, so
+ * that agents who check each other agree.
+ */
 export function toAdjustedJoin(revision: string): string {
   return `${ADJUSTED} AND a.revisions @> ${revision}::bigint`;
 }
 
-/** The same as of the last revision: for who writes the next one, and for views of the present. */
+/** The same as of the last revision: for writers of the next one, and for views of the present. */
 export const ADJUSTED_NOW = `${ADJUSTED} AND upper_inf(a.revisions)`;
 
-/** Who erased a version's content, when and why; null where it stands. */
+/** Who erased a version's content, when and why; null if it was not erased. */
 export const REDACTED = `CASE WHEN v.redacted_revision IS NOT NULL THEN (
     SELECT json_build_object('redactionId', x.redaction_id, 'at', to_char(x.redacted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'by', x.redacted_by, 'reason', x.reason)
     FROM knowledge.redactions x WHERE x.tenant_id = v.tenant_id AND x.knowledge_id = v.knowledge_id AND x.revision = v.redacted_revision) END AS redacted`;
@@ -65,7 +68,10 @@ export type FactRow = {
   disputes?: unknown;
 };
 
-/** A row as the contract's view. Throws where the row holds what the contract doesn't know: a newer writer than this reader. */
+/**
+ * A row as the contract's view. Throws if the row contains what the contract doesn't know: a newer writer than this
+ * reader.
+ */
 export function toFactView(row: FactRow): FactView {
   return FactView.parse({
     tenantId: row.tenant_id,
@@ -94,7 +100,10 @@ export function toFactView(row: FactRow): FactView {
   });
 }
 
-/** A version that is believed at the reader's pin: when that belief ended later is not known there, and the same question must get the same answer. */
+/**
+ * A version that is believed at the reader's pin: that its belief ended later is not known there, and the same question
+ * must get the same answer.
+ */
 export function toViewAtPin(row: FactRow): FactView {
   return { ...toFactView(row), revisionUntil: null };
 }

@@ -2,7 +2,7 @@ import type { Vote } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 import { ADJUSTED_NOW, WEIGHT } from './fact-row.ts';
 
-/** A version behind an answer. `base` is the weight that its source gave it, `weight` the present one. */
+/** A version behind an answer. `base` is its source's weight, `weight` the present one. */
 export type JudgedVersion = {
   readonly knowledgeId: string;
   readonly version: number;
@@ -48,7 +48,7 @@ export type NewFeedback = {
   readonly facts: readonly { readonly knowledgeId: string; readonly version: number }[];
 };
 
-/** True where this person had said the same of this answer, and nothing was set aside since. */
+/** True if this person had said the same of this answer, and nothing was set aside since. */
 export async function isRepeated(tx: Tx, { tenantId, taskId, person, verdict, facts }: NewFeedback): Promise<boolean> {
   const { rows } = await tx.query<{ known: number }>(
     `SELECT count(*) AS known FROM unnest($4::text[], $5::int[]) AS x (knowledge_id, version)
@@ -74,7 +74,7 @@ export async function saveNote(tx: Tx, { tenantId, taskId, person, note }: NewFe
   ]);
 }
 
-/** Records what a person says of an answer; what they said of it before is replaced. */
+/** Records what a person says of an answer; it replaces what they said of it before. */
 export async function saveFeedback(tx: Tx, feedback: NewFeedback, at: Date, revision: number): Promise<void> {
   const { tenantId, taskId, person, verdict, note, facts } = feedback;
   await tx.query(

@@ -5,7 +5,7 @@ import { ADJUSTED_NOW, type FactRow, toAssertion, WEIGHT } from './fact-row.ts';
 
 export type FactLookup = {
   readonly tenantId: string;
-  /** Known or about to be given: a fact that was retracted keeps counting its versions. */
+  /** Known or about to be used: a retracted fact continues the numbers of its versions. */
   readonly knowledgeIds: readonly string[];
   readonly factKeys: readonly string[];
   /** Of statements without an assertion. */
@@ -55,7 +55,10 @@ export async function findFactStates(tx: Tx, lookups: readonly FactLookup[]): Pr
   return toStates(rows);
 }
 
-/** What a fact said when it was archived, as if it were believed: its own versions, not those that another fact took over. Empty where it isn't archived. */
+/**
+ * What a fact said when it was archived, as if it were believed: its own versions, not those that another fact took
+ * over. Empty if it isn't archived.
+ */
 export async function findArchived(
   tx: Tx,
   tenantId: string,

@@ -10,7 +10,8 @@ import {
   toViewAtPin,
 } from './fact-row.ts';
 
-// Row-level security lets indexes and statistics serve leakproof operators only: plain comparisons, not LIKE nor those of ranges.
+// Row-level security lets indexes and statistics serve only leakproof operators: plain comparisons, neither LIKE nor
+// those of ranges.
 const LAST_CHARACTER = '\u{10ffff}';
 const DEFAULT_LIMIT = 200;
 
@@ -19,7 +20,7 @@ const FROM_AT_PIN = `FROM knowledge.fact_versions v ${toAdjustedJoin('$3')}`;
 const AT_PIN =
   'v.valid_from <= $2::timestamptz AND v.valid_until > $2 AND v.revision_from <= $3 AND v.revision_until > $3';
 
-/** The version that holds at the pin, if any; of one that was redacted since, the tombstone. */
+/** The version in force at the pin, if any; of one that was redacted since, the tombstone. */
 export async function findFactAt(
   tx: Tx,
   tenantId: string,
@@ -33,7 +34,9 @@ export async function findFactAt(
   return rows[0] === undefined ? undefined : toViewAtPin(rows[0]);
 }
 
-/** The versions of these facts that hold at the pin, by knowledge id; facts without one, and what was redacted, are left out. */
+/**
+ * The versions of these facts in force at the pin, by knowledge id; facts without one, and redacted ones, are left out.
+ */
 export async function findFactsAt(
   tx: Tx,
   tenantId: string,
@@ -48,13 +51,16 @@ export async function findFactsAt(
 }
 
 export type FactListing = {
-  /** Facts whose knowledge id begins so. */
+  /** Only facts whose knowledge id begins like this. */
   readonly idPrefix?: string;
-  /** Facts whose assertion's subject begins so, byte by byte. */
+  /** Only facts whose assertion's subject begins like this, byte by byte. */
   readonly subjectPrefix?: string;
   /** Knowledge id of the last fact of the page before. */
   readonly after?: string;
-  /** What a person confirmed comes before the rest, so that no number of candidates can crowd it out of the page. Not with `after`. Default false. */
+  /**
+   * What a person confirmed comes first, so that no number of candidates can crowd it out of the page. Not with
+   * `after`. Default false.
+   */
   readonly confirmedFirst?: boolean;
   /** Only what a person confirmed. Default false. */
   readonly confirmedOnly?: boolean;
@@ -62,7 +68,7 @@ export type FactListing = {
   readonly limit?: number;
 };
 
-/** A page of all facts that hold at the pin, by knowledge id; without what was redacted. */
+/** A page of all facts in force at the pin, by knowledge id; without redacted ones. */
 export async function listFactsAt(tx: Tx, tenantId: string, pin: Pin, listing: FactListing = {}): Promise<FactView[]> {
   const { idPrefix = '', subjectPrefix = null, after = '', confirmedFirst = false, limit = DEFAULT_LIMIT } = listing;
   const { confirmedOnly = false } = listing;
@@ -78,8 +84,9 @@ export async function listFactsAt(tx: Tx, tenantId: string, pin: Pin, listing: F
 }
 
 /**
- * All that a person confirmed about subjects that begin so, however much that is: who compares with policies must not miss one. What others said fills up the
- * first page of 200, and no more: no number of candidates can crowd a policy out.
+ * Everything that a person confirmed about subjects that begin like this, however much it is: a comparison with
+ * policies must not miss one. Other statements fill up the first page of 200, and no more: no number of candidates can
+ * crowd a policy out.
  */
 export async function listPoliciesAt(tx: Tx, tenantId: string, pin: Pin, subjectPrefix: string): Promise<FactView[]> {
   const facts = await listFactsAt(tx, tenantId, pin, { subjectPrefix, confirmedFirst: true });
@@ -91,7 +98,9 @@ export async function listPoliciesAt(tx: Tx, tenantId: string, pin: Pin, subject
   return facts;
 }
 
-/** All versions of a fact, oldest first, also those no longer believed; weight and importance as of the revision. */
+/**
+ * All versions of a fact, oldest first, including those no longer believed; weight and importance as of the revision.
+ */
 export async function findFactHistory(
   tx: Tx,
   tenantId: string,
@@ -106,7 +115,10 @@ export async function findFactHistory(
   return rows.map(toFactView);
 }
 
-/** Versions by reference, whenever they hold, with weight and importance as of the revision: what a validator checks citations with. */
+/**
+ * Versions by reference, whenever they are in force, with weight and importance as of the revision: for a validator
+ * that checks citations.
+ */
 export async function findFactVersions(
   tx: Tx,
   tenantId: string,

@@ -4,7 +4,7 @@ import type { Tx } from '../database.ts';
 
 export type VersionName = { readonly tenantId: string; readonly knowledgeId: string; readonly version: number };
 
-/** Where versions come from and who may read them, by `tenant/knowledgeId@version`; one that doesn't exist is left out. */
+/** Where versions come from and who may read them, by `tenant/knowledgeId@version`; missing ones are left out. */
 export async function findLineages(tx: Tx, versions: readonly VersionName[]): Promise<ReadonlyMap<string, Parent>> {
   if (versions.length === 0) return new Map();
   const { rows } = await tx.query<VersionName & { roots: string[]; trust: string; level: string }>(

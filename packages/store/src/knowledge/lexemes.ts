@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import { TERM_NORMALISER, toSearchTerms } from '@cleanslate/domain';
 import type { Tx } from '../database.ts';
 
-/** A PostgreSQL tsvector takes at most so much of one text; longer ones are found by their beginning. */
+/** Longest text of a PostgreSQL tsvector; longer ones are found by their beginning. */
 const MAX_TERMS = 5_000;
 
-/** A statement's terms as the text of a tsvector, each behind the hash of its tenant, and how many terms it has. */
+/** A statement's terms as the text of a tsvector, each after the hash of its tenant, and how many terms it has. */
 export function toLexemes(tenantId: string, statement: string): { terms: string; length: number } {
   const prefix = `${hash('md5', tenantId).slice(0, 6)}.`;
   const terms: string[] = [];
   let length = 0;
   for (const [term, count] of toSearchTerms(statement)) {
     if (terms.length === MAX_TERMS) break;
-    // Terms hold letters and digits only: nothing to escape.
+    // Terms contain only letters and digits: nothing to escape.
     terms.push(`'${prefix}${term}':1${toLabel(count)}`);
     length += count;
   }
@@ -28,7 +28,7 @@ function toLabel(count: number): string {
 
 type Uncut = { fact_seq: number; tenant_id: string; statement: string; revision_from: number };
 
-/** Cuts versions anew that have no terms of this normaliser, at most `limit`. Returns how many there were. */
+/** Cuts the terms of versions that have none by this normaliser, at most `limit`. Returns how many there were. */
 export async function cutMissingTerms(tx: Tx, limit: number): Promise<number> {
   const { rows } = await tx.query<Uncut>(
     `SELECT v.fact_seq, v.tenant_id, v.statement, v.revision_from FROM knowledge.fact_versions v

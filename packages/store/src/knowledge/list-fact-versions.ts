@@ -2,10 +2,13 @@ import type { FactView } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
 import { FACT_COLUMNS, type FactRow, toAdjustedJoin, toFactView } from './fact-row.ts';
 
-/** Behind every other character: the end of what begins with something. */
+/** Sorts after every other character: the end of a range of prefixes. */
 const LAST_CHARACTER = '\u{10ffff}';
 
-/** Every version of the facts whose assertion's subject begins so, whenever it holds or was believed, with its weight as of the revision: what the reads at a pin are measured against. */
+/**
+ * Every version of the facts whose assertion's subject begins like this, whenever it is in force or was believed, with
+ * its weight as of the revision: the yardstick for reads at a pin.
+ */
 export async function listFactVersions(
   tx: Tx,
   tenantId: string,

@@ -2,12 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
 
-/** A vector follows its version within a second; many versions at once take longer, and then nobody waits for all of them. Who asked by the bus waits five seconds for an answer. */
+/**
+ * A vector follows its version within a second; many versions at once take longer, and then nobody waits for all of
+ * them. A requester on the bus waits five seconds for an answer.
+ */
 const WAIT_MS = 2_000;
-/** The first pause between two looks; each next one is twice as long, up to the last. */
+/** The first pause between two looks; each further one is twice as long, up to the last. */
 const PAUSE_MS = { first: 50, last: 400 };
 
-/** How many of the versions believed at a revision a search in this space can't find by their vectors yet, as far as a thousand; the tenant is the transaction's. */
+/**
+ * How many of the versions believed at a revision a search in this space can't find by their vectors yet, counted up to
+ * a thousand; the tenant is the transaction's.
+ */
 export async function countPendingVectors(tx: Tx, space: string, revision: number): Promise<number> {
   const { rows } = await tx.query<{ pending: number }>('SELECT knowledge.count_pending_vectors($1, $2) AS pending', [
     space,
@@ -16,7 +22,10 @@ export async function countPendingVectors(tx: Tx, space: string, revision: numbe
   return rows[0]?.pending ?? 0;
 }
 
-/** Looks until nothing is pending, for two seconds at most, each time in a transaction of its own. Returns what is pending still; throws the signal's reason. */
+/**
+ * Looks until nothing is pending, for two seconds at most, each time in a transaction of its own. Returns what is still
+ * pending; throws the signal's reason.
+ */
 export async function awaitVectors(look: () => Promise<number>, signal?: AbortSignal): Promise<number> {
   const until = performance.now() + WAIT_MS;
   for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.last)) {
@@ -27,7 +36,7 @@ export async function awaitVectors(look: () => Promise<number>, signal?: AbortSi
   }
 }
 
-/** A pinned search must find the same each time: in an outage, and while vectors are still to come, it is refused. */
+/** A pinned search must find the same each time: in an outage, and while vectors are still missing, it is refused. */
 export function notEmbeddedYet(pending: number): AppError {
   return new AppError(
     'EMBEDDINGS_UNAVAILABLE',
@@ -35,7 +44,7 @@ export function notEmbeddedYet(pending: number): AppError {
   );
 }
 
-/** Every version up to here has its vector in the space, or can have none. */
+/** Every version up to here has its vector in the space, or can't have one. */
 export async function saveEmbeddedUntil(tx: Tx, space: string, factSeq: number): Promise<void> {
   await tx.query('UPDATE knowledge.embedding_spaces SET embedded_until = $2 WHERE space = $1 AND embedded_until < $2', [
     space,

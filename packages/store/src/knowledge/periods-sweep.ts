@@ -6,8 +6,9 @@ export type TurnedVersion = SupportName & { readonly contentHash: string; readon
 export type Turned = { readonly versions: readonly TurnedVersion[]; readonly until: Date };
 
 /**
- * Believed versions that began or ended by themselves since the last sweep, in order of time; of each turn at most `limit`, and what shares the last one's
- * moment. Everything up to `until` is among them. Needs the knowledge lock.
+ * Believed versions that began or ended by themselves since the last sweep, in order of time; of each kind at most
+ * `limit`, plus those that share the last one's moment. Everything up to `until` is among them. Needs the knowledge
+ * lock.
  */
 export async function findTurned(tx: Tx, now: Date, limit: number): Promise<Turned> {
   const { rows } = await tx.query<TurnedVersion & { at: Date }>(
@@ -23,7 +24,8 @@ export async function findTurned(tx: Tx, now: Date, limit: number): Promise<Turn
      SELECT tenant_id AS "tenantId", knowledge_id AS "knowledgeId", version, content_hash AS "contentHash", turn, at FROM turned ORDER BY at`,
     [now, limit],
   );
-  // A turn that was cut is complete up to its last moment only; what the other one has beyond that is left to the next sweep.
+  // A kind that was cut is complete only up to its last moment; whatever the other one has beyond that is left to the
+  // next sweep.
   const horizons = (['began', 'ended'] as const).flatMap((turn) => {
     const found = rows.filter((row) => row.turn === turn);
     const last = found.at(-1);

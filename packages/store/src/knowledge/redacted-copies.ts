@@ -2,11 +2,11 @@ import { Candidate, FactImport } from '@cleanslate/contracts';
 import type { Tx } from '../database.ts';
 import { saying } from '../saying.ts';
 
-/** A challenger with what it says as it stands in its row; `challenger` is null where that can't be read. */
+/** A challenger with its content as stored; `challenger` is null if that can't be read. */
 export type RedactableDispute = {
   readonly disputeId: number;
   readonly open: boolean;
-  /** Laundering put what another fact says into it. */
+  /** Laundering copied what another fact says into it. */
   readonly copied: boolean;
   readonly said: unknown;
   readonly challenger: Candidate | FactImport | null;
@@ -23,7 +23,10 @@ export async function findDisputesOf(tx: Tx, tenantId: string, knowledgeId: stri
   return rows.map(toDispute);
 }
 
-/** Disputes about any fact whose challenger may hold one of the phrases: what another fact said stands in them as a copy. */
+/**
+ * Disputes about any fact whose challenger may contain one of the phrases: a challenger is a copy of what another fact
+ * said.
+ */
 export async function findSayingDisputes(
   tx: Tx,
   tenantId: string,
@@ -43,7 +46,7 @@ function toDispute(row: DisputeRow): RedactableDispute {
   return { disputeId: row.dispute_id, open: row.open, copied: row.copied, said: row.challenger, challenger };
 }
 
-/** The challenger's words go; who won stays on record. */
+/** The challenger's words are erased; who won stays on record. */
 export async function eraseDisputes(
   tx: Tx,
   tenantId: string,
@@ -57,7 +60,10 @@ export async function eraseDisputes(
   );
 }
 
-/** Free text that people or rules wrote about any fact. Reasons of candidates are not among them: they are looked at with their candidate. */
+/**
+ * Free text that people or rules wrote about any fact. Reasons of candidates are not among them: they are examined with
+ * their candidate.
+ */
 const NOTES = [
   { table: 'feedback', column: 'note' },
   { table: 'reviews', column: 'outcome' },
@@ -68,7 +74,7 @@ const NOTES = [
 
 export type SayingNote = (typeof NOTES)[number] & { readonly text: string };
 
-/** Different texts of a tenant that may hold one of the phrases. What was given as the reason of a redaction is no such text. */
+/** Different texts of a tenant that may contain one of the phrases, except the reasons given for redactions. */
 export async function findSayingNotes(tx: Tx, tenantId: string, phrases: readonly string[]): Promise<SayingNote[]> {
   const found: SayingNote[] = [];
   for (const { table, column } of NOTES) {
@@ -83,7 +89,7 @@ export async function findSayingNotes(tx: Tx, tenantId: string, phrases: readonl
   return found;
 }
 
-/** Puts another text in the place of each; the audit, which is never rewritten, only tells that there was one. */
+/** Replaces each text by another; the audit, which is never rewritten, only records that there was one. */
 export async function eraseNotes(
   tx: Tx,
   tenantId: string,

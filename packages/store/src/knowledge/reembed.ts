@@ -37,9 +37,10 @@ const INDEX_FROM = 20_000;
 const DROP_BATCH = 5_000;
 
 /**
- * Fills a space with vectors of every version while the old one is read and written, then makes it the active one. Services follow
- * where their settings reach its model; others stay in the space they are configured for. A statement that
- * the server refuses holds up no other. Throws while it is away, or takes no text at all. Can be repeated after a crash: what is embedded is kept.
+ * Fills a space with vectors of every version while the old one is read and written, then makes it the active one.
+ * Services follow if their settings reach its model; others stay in the space they are configured for. A statement that
+ * the server refuses holds up no other. Throws while the server is away, or accepts no text at all. Can be repeated
+ * after a crash: what is embedded is kept.
  */
 export async function reembed(
   database: Database,
@@ -64,7 +65,7 @@ export async function reembed(
     await lockKnowledge(tx);
     await switchSpace(tx, id);
   });
-  // What was written meanwhile; from now on the maintainer that follows does it.
+  // What was written meanwhile; from now on the maintainer does this.
   await catchUp();
   let dropped = 0;
   for (let gone = DROP_BATCH; options.dropRetired && gone === DROP_BATCH; dropped += gone)
@@ -92,7 +93,7 @@ async function embedNext(database: Database, embeddings: Reembedder, after: numb
   return found.at(-1)?.factSeq ?? after;
 }
 
-/** Their vectors, in order: those without the ones that the server refuses, which are found by halves. */
+/** Their vectors, in order, without those that the server refuses, which are found by bisection. */
 async function embedFound(
   embeddings: Reembedder,
   found: readonly Unembedded[],

@@ -2,7 +2,7 @@ import type { Tx } from '../database.ts';
 
 export type AnsweredRequest = { readonly bodyHash: string; readonly reply: unknown };
 
-/** The answer that was given to a request of this id, if any. */
+/** The answer that was given to a request with this id, if any. */
 export async function findRequest(tx: Tx, tenantId: string, requestId: string): Promise<AnsweredRequest | undefined> {
   const { rows } = await tx.query<AnsweredRequest>(
     'SELECT body_hash AS "bodyHash", reply FROM knowledge.requests WHERE tenant_id = $1 AND request_id = $2',
@@ -25,13 +25,16 @@ export async function insertRequest(
   ]);
 }
 
-/** Puts keyed hashes in the place of a tenant's hashes without a key: of a request that is short, those could be found by trying. `key`: plain → keyed. */
+/**
+ * Replaces a tenant's unkeyed request hashes by keyed ones: a short request could be found by trying. `key`: plain →
+ * keyed.
+ */
 export async function keyRequests(tx: Tx, tenantId: string, key: (bodyHash: string) => string): Promise<void> {
   const { rows } = await tx.query<{ hash: string }>(
     `SELECT DISTINCT body_hash AS hash FROM knowledge.requests WHERE tenant_id = $1 AND body_hash ~ '^[0-9a-f]{64}$'`,
     [tenantId],
   );
-  // A look-up in one value, whose keys are sorted: as a join without an index this takes minutes where there are 20,000.
+  // A look-up in one value with sorted keys: as a join without an index this takes minutes for 20,000.
   await tx.query(
     `UPDATE knowledge.requests SET body_hash = $2::jsonb ->> body_hash WHERE tenant_id = $1 AND $2::jsonb ? body_hash`,
     [tenantId, JSON.stringify(Object.fromEntries(rows.map(({ hash }) => [hash, key(hash)])))],

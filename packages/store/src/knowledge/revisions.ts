@@ -9,7 +9,10 @@ export async function getLastRevision(tx: Tx): Promise<number> {
   return rows[0]?.revision ?? 0;
 }
 
-/** The revision that was the last one at `time` (UTC); 0 before the first. Throws `INVALID_INPUT` for a time to come: which one will be its last isn't known yet. */
+/**
+ * The revision that was the last one at `time` (UTC); 0 before the first. Throws `INVALID_INPUT` for a time in the
+ * future: which one will be its last isn't known yet.
+ */
 export async function findRevisionAt(tx: Tx, time: string): Promise<number> {
   const { rows } = await tx.query<{ revision: number; now: Date; ahead: boolean }>(
     `SELECT coalesce((SELECT revision FROM knowledge.revisions WHERE committed_at <= $1::timestamptz ORDER BY committed_at DESC, revision DESC LIMIT 1), 0) AS revision,
@@ -25,13 +28,13 @@ export async function findRevisionAt(tx: Tx, time: string): Promise<number> {
   return found?.revision ?? 0;
 }
 
-/** Where the knowledge base stands when a writer has got its turn. */
+/** The state of the knowledge base when a writer has got its turn. */
 export type KnowledgeHead = { readonly revision: number; readonly now: Date };
 
-/** Writers of knowledge come one after the other, however many replicas run: the lock is held until the transaction ends. */
+/** Writers of knowledge take turns, however many replicas run: the lock is held until the transaction ends. */
 export async function lockKnowledge(tx: Tx): Promise<KnowledgeHead> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtext('cleanslate.knowledge'))`);
-  // A statement of its own: its snapshot must be taken after the wait, or it would not see what the last holder wrote.
+  // A separate statement: its snapshot must be taken after the wait, or it would not see what the last holder wrote.
   const { rows } = await tx.query<KnowledgeHead>(
     `SELECT coalesce((SELECT max(revision) FROM knowledge.revisions), 0) AS revision, date_trunc('milliseconds', clock_timestamp()) AS now`,
   );
@@ -41,13 +44,13 @@ export async function lockKnowledge(tx: Tx): Promise<KnowledgeHead> {
 }
 
 export type TakenRevisions = {
-  /** The first one taken; the others count on. */
+  /** The first one reserved; the others count on. */
   readonly first: number;
   /** Their wall time, never before that of an earlier revision. */
   readonly at: Date;
 };
 
-/** Takes the next `count` revisions. Needs `lockKnowledge`; a rollback gives them back, so there is no gap. */
+/** Reserves the next `count` revisions. Needs `lockKnowledge`; a rollback returns them, so there is no gap. */
 export async function takeRevisions(tx: Tx, count: number): Promise<TakenRevisions> {
   const { rows } = await tx.query<{ first: number; at: Date }>(
     `WITH last AS (

@@ -36,7 +36,10 @@ export async function searchText(
   return rows.map(({ id }) => id);
 }
 
-/** Nearest versions at the pin in one space; the tenant is the transaction's. `exact`: the same rows whatever an index is like. */
+/**
+ * Nearest versions at the pin in one space; the tenant is the transaction's. `exact`: the same rows whatever the state
+ * of an index.
+ */
 export async function searchVectors(
   tx: Tx,
   query: { readonly space: string; readonly vector: string; readonly exact: boolean },
@@ -48,7 +51,7 @@ export async function searchVectors(
     'SELECT fact_seq AS id FROM knowledge.search_vectors($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
     [query.space, query.vector, query.exact, ...filterValues(pin, filter), most],
   );
-  // Where the index gave too few, the exact scan gave its rows again.
+  // If the index returned too few, the exact scan returns its rows again.
   return [...new Set(rows.map(({ id }) => id))].slice(0, most);
 }
 

@@ -16,11 +16,11 @@ export type FactSearch = {
 };
 export type FactHit = { readonly fact: FactView; readonly score: number };
 
-/** Hits of one leg that are fused. */
+/** Most hits of one leg that are fused. */
 const LEG_SIZE = 50;
-/** Below so many rows reading all vectors is as fast as an index, and never misses. */
+/** With fewer rows reading all vectors is as fast as an index, and never misses. */
 const EXACT_BELOW = 20_000;
-/** A query that is a text of its own is searched by so many of its terms. */
+/** Most terms searched of a query that is a long text. */
 const MAX_QUERY_TERMS = 80;
 
 /** Both legs, fused; then weight and freshness; then diversity. Ties go to the version written last. */

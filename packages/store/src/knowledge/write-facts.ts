@@ -22,10 +22,10 @@ export async function closeVersions(tx: Tx, closings: readonly DraftClosing[], c
   );
 }
 
-/** So many versions are written while the next are put together. */
+/** This many versions are written while the next are prepared. */
 const SLICE = 100;
 
-/** Writes new versions with their lexemes. Those that they take the place of must have been closed before. */
+/** Writes new versions with their lexemes. Those that they replace must have been closed before. */
 export async function insertVersions(tx: Tx, versions: readonly DraftVersion[], clock: BatchClock): Promise<void> {
   if (versions.length === 0) return;
   const slices = Array.from({ length: Math.ceil(versions.length / SLICE) }, (_, nth) =>
@@ -35,7 +35,7 @@ export async function insertVersions(tx: Tx, versions: readonly DraftVersion[], 
   await growCorpus(tx, counted.flat());
 }
 
-/** One JSON parameter: 28 parallel arrays could not carry the tags anyway. Returns what each added to its tenant's corpus. */
+/** One JSON parameter: 28 parallel arrays could not carry the tags. Returns what each added to its tenant's corpus. */
 async function insertSlice(tx: Tx, versions: readonly DraftVersion[], clock: BatchClock): Promise<CountedVersion[]> {
   const records = versions.map((version) => ({
     ...toVersionRecord(version, clock),

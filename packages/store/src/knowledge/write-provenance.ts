@@ -15,7 +15,7 @@ export type AuditEntry = {
   readonly sourceMessageId: string;
 };
 
-/** One row for each decision, also for each refusal. */
+/** One row for each decision, including each refusal. */
 export async function insertAudit(tx: Tx, entries: readonly AuditEntry[], at: Date, revision: number): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(

@@ -87,7 +87,7 @@ type FullLetterRow = LetterRow & {
   readonly history: unknown;
 };
 
-/** One letter of the transaction's tenant with its bytes and its story. */
+/** One letter of the transaction's tenant with its bytes and its history. */
 export async function findDeadLetter(tx: Tx, letterId: string): Promise<DeadLetterView | undefined> {
   const { rows } = await tx.query<FullLetterRow>(
     `SELECT ${SUMMARY}, stream, subject, consumer, headers, body, edited, history

@@ -53,7 +53,7 @@ async function findUsage(tx: Tx, taskId: string): Promise<Pick<TaskView, 'usage'
   return usage.length === 0 ? {} : { usage };
 }
 
-/** What the answer rests on and no longer stands. */
+/** Grounds of the answer that no longer stand. */
 async function findAnswerMarks(tx: Tx, taskId: string): Promise<Pick<TaskView, 'marks'>> {
   const { rows } = await tx.query(
     `SELECT cause_id || '@' || cause_version AS cause, cause AS kind, lower(revisions) AS since FROM knowledge.marks

@@ -7,15 +7,15 @@ export type TenantLimits = {
   readonly workflows: Readonly<Record<string, number>>;
 };
 
-/** What is to change; null takes a limit away. */
+/** The limits to change; null removes a limit. */
 export type LimitChange = {
   readonly maxRunning?: number | null;
   readonly workflows?: Readonly<Record<string, number | null>>;
 };
 
 /**
- * Changes what is named as an administrator, and returns what holds then. Admission follows at its next look; what runs already is not stopped.
- * Throws `SCHEMA_MISMATCH`, `UNKNOWN_TENANT`.
+ * Changes the named limits as an administrator, and returns those now set. Admission follows at its next look; running
+ * steps are not stopped. Throws `SCHEMA_MISMATCH`, `UNKNOWN_TENANT`.
  */
 export async function setTenantLimits(adminUrl: string, tenantId: string, change: LimitChange): Promise<TenantLimits> {
   const tenant = TenantId.safeParse(tenantId);

@@ -27,7 +27,7 @@ type CandidateRow = {
   readonly body: unknown;
 };
 
-/** In the text, not as a parameter: only so can the index of what is undecided be used. */
+/** In the text, not as a parameter: only then can the index of undecided candidates be used. */
 const STATES = {
   waiting: ` AND state <> 'settled' AND state = 'waiting'`,
   held: ` AND state <> 'settled' AND state = 'held'`,

@@ -2,7 +2,7 @@ import { AppError, mismatch, TenantId } from '@cleanslate/contracts';
 import type { CallLimit } from '@cleanslate/domain';
 import pg from 'pg';
 
-/** What is to change of one scope; null takes a limit away. */
+/** Changes of one scope; null removes a limit. */
 export type ModelLimitChange = Pick<CallLimit, 'tenantId' | 'model'> & Partial<Omit<CallLimit, 'tenantId' | 'model'>>;
 
 export type ModelLimitView = CallLimit & {
@@ -11,8 +11,8 @@ export type ModelLimitView = CallLimit & {
 };
 
 /**
- * Changes one scope's limits of model calls as an administrator, where a change is given, and returns all that are set, with what today used of them. They hold from the next
- * call on. Throws `SCHEMA_MISMATCH`, `UNKNOWN_TENANT`.
+ * Changes one scope's limits of model calls as an administrator, if a change is given, and returns all limits that are
+ * set, with today's use of them. They apply from the next call on. Throws `SCHEMA_MISMATCH`, `UNKNOWN_TENANT`.
  */
 export async function setModelLimits(adminUrl: string, change?: ModelLimitChange): Promise<ModelLimitView[]> {
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });

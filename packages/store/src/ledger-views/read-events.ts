@@ -11,13 +11,13 @@ export type EventQuery = {
 type EventRow = { readonly position: number; readonly envelope: Record<string, unknown> };
 
 /**
- * Committed events of the transaction's tenant after the cursor, oldest first. The cursor that comes back is the last event's where the page
- * is full, else the ledger's own: up to there nothing is missing, whatever other tenants did in between. Throws `INVALID_INPUT` for a cursor
- * that this ledger has not come to.
+ * Committed events of the transaction's tenant after the cursor, oldest first. The returned cursor is the last event's
+ * if the page is full, otherwise the ledger's own: up to there nothing is missing, whatever other tenants did in
+ * between. Throws `INVALID_INPUT` for a cursor that this ledger has not reached.
  */
 export async function readEvents(tx: Tx, query: EventQuery): Promise<{ events: Envelope[]; cursor: Cursor }> {
   const limit = query.limit ?? 200;
-  // Before the events, so that what is numbered in between counts as unseen.
+  // Before the events, so that events numbered in between count as unseen.
   const meta = await tx.query<{ epoch: number; position: number }>('SELECT epoch, position FROM ledger.meta');
   const head: Cursor = meta.rows[0] ?? { epoch: 1, position: 0 };
   const after = query.after ?? { epoch: 1, position: 0 };
@@ -26,7 +26,7 @@ export async function readEvents(tx: Tx, query: EventQuery): Promise<{ events: E
       'INVALID_INPUT',
       `after: epoch ${after.epoch} is not this ledger's (${head.epoch}): start again without a cursor`,
     );
-  // No event has that position yet: a reader would wait for the ledger to get there, and miss all that comes before.
+  // No event has that position yet: a reader would wait for the ledger to get there, and miss everything before it.
   if (after.epoch === head.epoch && after.position > head.position)
     throw new AppError(
       'INVALID_INPUT',

@@ -2,7 +2,10 @@ import { mismatch, TenantId } from '@cleanslate/contracts';
 import pg from 'pg';
 import type { Tx } from '../database.ts';
 
-/** Registers tenants that aren't there yet, as an administrator; the scheduler then accepts their submits. Throws `SCHEMA_MISMATCH`. */
+/**
+ * Registers tenants that don't exist yet, as an administrator; the scheduler then accepts their submits. Throws
+ * `SCHEMA_MISMATCH`.
+ */
 export async function addTenants(adminUrl: string, tenantIds: readonly string[]): Promise<void> {
   for (const tenantId of tenantIds) {
     const parsed = TenantId.safeParse(tenantId);

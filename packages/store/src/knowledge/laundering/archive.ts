@@ -36,7 +36,7 @@ export async function insertArchived(tx: Tx, archived: readonly NewArchived[], r
   );
 }
 
-/** Facts about which something is believed again are archived no longer. */
+/** Facts about which something is believed again are no longer archived. */
 export async function endArchives(tx: Tx, versions: readonly DraftVersion[], clock: BatchClock): Promise<void> {
   // A first version can't have been archived before.
   const later = versions.filter(({ version }) => version > 1);

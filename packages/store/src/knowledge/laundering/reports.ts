@@ -1,10 +1,10 @@
 import { LaunderReport } from '@cleanslate/contracts';
 import type { Tx } from '../../database.ts';
 
-/** Reports of a tenant that are kept. */
+/** Most reports kept of a tenant. */
 const KEPT = 400;
 
-/** Keeps a run's report, and lets the oldest beyond 400 go. Returns its number. */
+/** Stores a run's report, and deletes the oldest beyond 400. Returns its number. */
 export async function insertReport(tx: Tx, tenantId: string, report: Omit<LaunderReport, 'reportId'>): Promise<number> {
   const { startedAt, finishedAt, askedBy, revision, ...body } = report;
   const { rows } = await tx.query<{ id: number }>(
@@ -28,7 +28,7 @@ type ReportRow = {
   body: object;
 };
 
-/** Reports of the transaction's tenant, newest first, or the one of this number. */
+/** Reports of the transaction's tenant, newest first, or the one with this number. */
 export async function listReports(
   tx: Tx,
   tenantId: string,

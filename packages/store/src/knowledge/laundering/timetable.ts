@@ -3,7 +3,10 @@ import type { Tx } from '../../database.ts';
 
 export type Duty = 'laundering' | 'indexes';
 
-/** Takes the turn at a duty that is due: true for one replica alone. The others see it due again after `leaseMs`, should this one die over it. */
+/**
+ * Takes the turn at a duty that is due: true for one replica alone. The others see it due again after `leaseMs`, in
+ * case this one dies over it.
+ */
 export async function takeTurn(tx: Tx, duty: Duty, leaseMs: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE knowledge.timetable SET due_at = now() + make_interval(secs => $2::float8 / 1000) WHERE duty = $1 AND due_at <= now()`,
@@ -34,7 +37,7 @@ export async function findKnowledgeTenants(tx: Tx): Promise<string[]> {
   return rows.map(({ tenant }) => tenant);
 }
 
-/** Knowledge written in the last minute, in revisions: what "quiet" is measured by. */
+/** Revisions written in the last minute: the measure of "quiet". */
 export async function countRecentRevisions(tx: Tx): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
     `SELECT count(*) AS count FROM knowledge.revisions WHERE committed_at > now() - interval '1 minute'`,
