@@ -50,6 +50,21 @@ test('task show prints the gate with hash and expiry; approve with that hash com
   expect(watched.stdout + watched.stderr).toContain('the result of judge waits for a person until');
 });
 
+test('a cancel says whether what was done is undone first, and so does one that comes too late for more', async () => {
+  const input = scripts({ j: { gate: 'never' }, undo: { gate: 'undone' } });
+  const { taskId } = await p.client.submit({ workflow: 'undoing', input });
+  await waitFor('the last step', async () =>
+    (await p.client.task(taskId)).steps.some(({ stepId, phase }) => stepId === 'j' && phase === 'executing'),
+  );
+  const undone = 'what its finished steps did is undone first';
+  expect((await run('task', 'cancel', taskId)).stdout).toBe(`cancelled ${taskId}; ${undone}\n`);
+  const again = `nothing to cancel: ${taskId} has failed already, and what its finished steps did is being undone\n`;
+  expect((await run('task', 'cancel', taskId)).stdout).toBe(again);
+  p.openGate('undone');
+  expect((await p.client.result(taskId)).error?.code).toBe('CANCELLED');
+  expect((await run('task', 'cancel', taskId)).stdout).toBe(`nothing to cancel: ${taskId} is failed\n`);
+});
+
 test('reject, retry, then edit: each says what became of the task', async () => {
   const { taskId, sha256 } = await submitGated();
   const rejected = await run('task', 'reject', taskId, '--hash', sha256, '--reason', 'no');

@@ -58,7 +58,7 @@ const FAULTS: readonly [what: string, data: unknown, code: string, message: RegE
     'an unknown workflow',
     { workflow: 'no-such', input: {} },
     'UNKNOWN_WORKFLOW',
-    /"no-such" is not known: use one of contract-review, noop/,
+    /"no-such" is not known: use one of contract-review, noop.*or start a worker that brings it/,
   ],
   ['a workflow that is no name', { workflow: 'No Such!', input: {} }, 'SCHEMA_MISMATCH', /workflow/],
   ['an unknown field of the submit', { workflow: 'noop', input: {}, colour: 'red' }, 'SCHEMA_MISMATCH', /colour/],

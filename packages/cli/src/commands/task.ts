@@ -1,4 +1,4 @@
-import { parseCursor } from '@cleanslate/client';
+import { isTerminal, parseCursor } from '@cleanslate/client';
 import { TASK_STATES, type TaskState } from '@cleanslate/contracts';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../context.ts';
@@ -125,9 +125,13 @@ function addCancel(task: Command, context: CommandContext): void {
     await using client = await openClient(context, tenant);
     const outcome = await client.cancel(taskId, reason);
     if (json) return context.terminal.out(JSON.stringify(outcome));
-    const undone = outcome.state === 'failed' ? '' : '; what its finished steps did is undone first';
-    context.terminal.out(
-      outcome.changed ? `cancelled ${taskId}${undone}` : `nothing to cancel: ${taskId} is ${outcome.state}`,
-    );
+    const { state, changed } = outcome;
+    const isEnding = !isTerminal(state);
+    if (changed) {
+      context.terminal.out(`cancelled ${taskId}${isEnding ? '; what its finished steps did is undone first' : ''}`);
+    } else {
+      const is = isEnding ? 'has failed already, and what its finished steps did is being undone' : `is ${state}`;
+      context.terminal.out(`nothing to cancel: ${taskId} ${is}`);
+    }
   });
 }

@@ -35,7 +35,7 @@ export function readSubmit(raw: RawSubmit, registry: WorkflowRegistry): SubmitIt
   if (workflow === undefined) {
     throw new AppError(
       'UNKNOWN_WORKFLOW',
-      `workflow "${envelope.data.workflow}" is not known: use one of ${registry.names().join(', ')}`,
+      `workflow "${envelope.data.workflow}" is not known: use one of ${registry.names().join(', ')}, or start a worker that brings it (each registers its workflows when it starts)`,
     );
   }
   if (envelope.data.validAt !== undefined && Number.isNaN(Date.parse(envelope.data.validAt)))
