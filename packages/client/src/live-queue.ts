@@ -1,4 +1,5 @@
 import type { Envelope } from '@cleanslate/contracts';
+import { Wakeup } from './wakeup.ts';
 
 /**
  * Beyond this the queue drops events and records that it did: a slow reader then reads from the ledger instead of
@@ -12,7 +13,7 @@ export type LiveMessage = { readonly kind: 'event' | 'progress'; readonly envelo
 export class LiveQueue {
   #messages: LiveMessage[] = [];
   #interrupted = false;
-  #wake: (() => void) | undefined;
+  readonly #wakeup = new Wakeup();
 
   push(message: LiveMessage): void {
     if (this.#messages.length >= MAX_QUEUED) {
@@ -20,13 +21,13 @@ export class LiveQueue {
       this.#interrupted = true;
     }
     this.#messages.push(message);
-    this.#wake?.();
+    this.#wakeup.wake();
   }
 
   /** Something may have been missed: a reconnect, a refused subscription. */
   interrupt(): void {
     this.#interrupted = true;
-    this.#wake?.();
+    this.#wakeup.wake();
   }
 
   shift(): LiveMessage | undefined {
@@ -42,18 +43,6 @@ export class LiveQueue {
   /** Resolves on the next message or interruption, after `ms`, or when aborted. */
   async wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#messages.length > 0 || this.#interrupted || signal?.aborted || ms <= 0) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        // A watch waits thousands of times on one signal: any listener left behind would be kept for as long as the
-        // watch lasts.
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#wake = done;
-      signal?.addEventListener('abort', done, { once: true });
-    });
-    this.#wake = undefined;
+    await this.#wakeup.pause(ms, signal);
   }
 }

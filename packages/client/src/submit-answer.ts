@@ -1,4 +1,5 @@
 import { AppError, decodeMessage, INVALID_TASK_ID, SubmitRefused, subjects, TaskAccepted } from '@cleanslate/contracts';
+import { Wakeup } from './wakeup.ts';
 
 export type Answer = { readonly taskId: string; readonly accepted: TaskAccepted } | { readonly refused: AppError };
 
@@ -14,8 +15,8 @@ export function answerSubjects(tenantId: string, taskId: string, key: string | u
 /** The first event that answers one of our messages, by its causation id. */
 export class AnswerBox {
   readonly #ids: ReadonlySet<string>;
+  readonly #wakeup = new Wakeup();
   #answer: Answer | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(ids: ReadonlySet<string>) {
     this.#ids = ids;
@@ -25,23 +26,11 @@ export class AnswerBox {
     const answer = readAnswer(bytes, this.#ids);
     if (answer === undefined) return;
     this.#answer ??= answer;
-    this.#wake?.();
+    this.#wakeup.wake();
   }
 
   async wait(ms: number, signal: AbortSignal | undefined): Promise<Answer | undefined> {
-    if (this.#answer === undefined && ms > 0 && !signal?.aborted) {
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', done);
-          resolve();
-        };
-        const timer = setTimeout(done, ms);
-        this.#wake = done;
-        signal?.addEventListener('abort', done, { once: true });
-      });
-      this.#wake = undefined;
-    }
+    if (this.#answer === undefined && ms > 0 && !signal?.aborted) await this.#wakeup.pause(ms, signal);
     return this.#answer;
   }
 }
