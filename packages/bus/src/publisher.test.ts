@@ -46,7 +46,8 @@ describe('windowed publishing', () => {
 
   test('a full stream waits with its messages and delays no other stream', async () => {
     const retries: string[] = [];
-    const publisher = await schedulerPublisher({ onRetry: (stream, reason) => retries.push(`${stream}: ${reason}`) });
+    const onRetry = (stream: string, reason: string) => void retries.push(`${stream}: ${reason}`);
+    const publisher = await schedulerPublisher({ onRetry, silentAfterMs: 500 });
     await (await manager()).streams.update('COMMANDS', { max_msgs: 5 });
     const full = publisher.publishAll(Array.from({ length: 50 }, (_, i) => command(i, 'full')));
     await until(() => retries.length > 0, 'a refusal');
@@ -54,11 +55,16 @@ describe('windowed publishing', () => {
     await publisher.publish({ stream: 'EVENTS', subject: 'evt.task.acme.t1', body, messageId: 'other' });
     expect(performance.now() - started).toBeLessThan(30_000);
     expect(retries[0]).toContain('maximum messages exceeded');
+    await until(() => publisher.problem() !== undefined, 'a problem by name');
+    expect(publisher.problem()).toMatch(
+      /^the stream COMMANDS takes nothing for \d+ s \(maximum messages exceeded.*slate doctor/,
+    );
     // Probing, not hammering: a window of refusals, then one message per pause.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(retries.length).toBeLessThan(70);
     await (await manager()).streams.update('COMMANDS', { max_msgs: -1 });
     await full;
+    expect(publisher.problem()).toBeUndefined();
     expect(await stored('COMMANDS')).toBe(50);
   });
 

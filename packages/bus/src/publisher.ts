@@ -28,6 +28,8 @@ export type PublisherOptions = {
   readonly window?: number;
   /** After this long without an answer a message is sent again. Milliseconds, default 5 s. */
   readonly ackTimeoutMs?: number;
+  /** A stream that takes nothing for this long is a problem. Milliseconds, default 15 s. */
+  readonly silentAfterMs?: number;
   readonly onRetry?: (stream: string, reason: string) => void;
 };
 
@@ -51,6 +53,7 @@ export class Publisher implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #window: number;
   readonly #ackTimeoutMs: number;
+  readonly #silentAfterMs: number;
   readonly #onRetry: (stream: string, reason: string) => void;
   readonly #loops = new Map<string, SendLoop>();
   readonly #inFlight = new Map<number, Sending>();
@@ -71,6 +74,7 @@ export class Publisher implements AsyncDisposable {
     this.#bus = bus;
     this.#window = options.window ?? 100;
     this.#ackTimeoutMs = options.ackTimeoutMs ?? 5_000;
+    this.#silentAfterMs = options.silentAfterMs ?? 15_000;
     this.#onRetry = options.onRetry ?? (() => undefined);
     this.#inbox = bus.newInbox();
     this.#acks = bus.subscribe(`${this.#inbox}.*`, (message) => this.#answer(message));
@@ -84,6 +88,17 @@ export class Publisher implements AsyncDisposable {
   stats(): PublisherStats {
     const waiting = new Map([...this.#loops].map(([stream, loop]) => [stream, loop.waiting]));
     return { published: this.#published, retried: this.#retried, waiting };
+  }
+
+  /** For readiness: which stream takes nothing of what is sent to it, and for how long. While the connection is away, that is the problem, and this is none. */
+  problem(): string | undefined {
+    if (!this.#bus.connected) return undefined;
+    for (const [stream, loop] of this.#loops) {
+      const { silentMs } = loop;
+      if (silentMs < this.#silentAfterMs) continue;
+      return `the stream ${stream} takes nothing for ${Math.round(silentMs / 1_000)} s (${loop.lastFault}): run \`slate doctor\``;
+    }
+    return undefined;
   }
 
   /**

@@ -22,6 +22,8 @@ export type Sending = {
 
 const BACKOFF = { firstMs: 50, maxMs: 5_000 };
 const COMPACT_AT = 1_024;
+/** Longer than any pause between two tries: what waits would have been sent again. */
+const AT_REST_MS = 30_000;
 
 /**
  * The queue of one stream: first in, first out, at most `window` unacknowledged. After a failure it pauses, then probes
@@ -43,6 +45,9 @@ export class SendLoop {
   #failures = 0;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Since when everything that was sent has gone without an answer, and when something was sent last. */
+  #silentSince: number | undefined;
+  #sentAt = 0;
 
   constructor(window: number, send: (sending: Sending) => void, soon: (work: () => void) => void) {
     this.#window = window;
@@ -53,6 +58,12 @@ export class SendLoop {
   /** Accepted and neither stored nor refused yet. */
   get waiting(): number {
     return this.#queue.length - this.#head + this.#again.length + this.#inFlight;
+  }
+
+  /** How long the stream has stored nothing of what is sent to it. Milliseconds; 0 where it does, and where nothing is being sent. */
+  get silentMs(): number {
+    const now = performance.now();
+    return this.#silentSince === undefined || now - this.#sentAt > AT_REST_MS ? 0 : now - this.#silentSince;
   }
 
   push(sending: Sending): void {
@@ -71,6 +82,8 @@ export class SendLoop {
       const next = this.#next();
       if (next === undefined) return;
       this.#inFlight++;
+      this.#silentSince ??= now;
+      this.#sentAt = now;
       this.#send(next);
     }
   }
@@ -80,6 +93,7 @@ export class SendLoop {
     this.#inFlight--;
     this.#failures = 0;
     this.#pausedUntil = 0;
+    this.#silentSince = undefined;
     this.#pumpSoon();
   }
 
@@ -113,6 +127,7 @@ export class SendLoop {
     }
     this.#failures = 0;
     this.#pausedUntil = 0;
+    this.#silentSince = undefined;
     this.pump();
   }
 

@@ -30,7 +30,7 @@ test.skipIf(nats?.kind !== 'binary')('a stream that could not be written is told
   const faults = async (bus: Bus) => await Promise.all(STREAMS.map(({ name }) => findWriteFault(bus, name)));
   const none = STREAMS.map(() => undefined);
   const tenant = await broker.connect({ kind: 'tenant', tenantId: 'acme' });
-  const publisher = new Publisher(tenant);
+  const publisher = new Publisher(tenant, { silentAfterMs: 200 });
   const submit = (bytes: number) => ({
     ...{ stream: 'INTAKE', subject: 'cmd.task.acme', messageId: `bytes-${bytes}`, body: new Uint8Array(bytes) },
   });
@@ -43,6 +43,7 @@ test.skipIf(nats?.kind !== 'binary')('a stream that could not be written is told
   expect(intake).toMatch(/INTAKE.*file too large/);
   expect(others).toEqual(none.slice(1));
   await expect(publisher.publish(submit(11), { giveUpAfterMs: 500 })).rejects.toThrow(/gave up/);
+  expect(publisher.problem()).toMatch(/^the stream INTAKE takes nothing/);
   publisher.close();
 
   await rm(tight);

@@ -97,6 +97,7 @@ export function startMaintainer(options: MaintainerOptions): Maintainer {
   return {
     checks: {
       bus: () => checkBus(bus),
+      publishing: () => publisher.problem(),
       database: () => findDatabaseProblem(database),
       ...Object.fromEntries(intakes.map(({ durable, loop }) => [durable, () => findLoopProblem(loop)])),
     },

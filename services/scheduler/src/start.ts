@@ -229,6 +229,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   return {
     checks: {
       bus: () => checkBus(bus),
+      publishing: () => publisher.problem(),
       database: async () => {
         await withTransaction(database, { ...LEDGER_SCOPE, readOnly: true }, readEpoch);
         return undefined;

@@ -14,6 +14,6 @@ export function judgeBroker({ version, jetstream, max_payload: maxPayload = 0 }:
 
 /** A stream that stores nothing any more, with the broker's reason. */
 export function refusesPublishes(stream: string, fault: string): Check {
-  const remedy = `make room for the broker's files, then restart it: it takes nothing for this stream before. What it had accepted goes on`;
+  const remedy = `make room for the broker's files, then restart it: until then it takes nothing for this stream. What it had accepted goes on`;
   return fail(`stream ${stream}`, `publishes to it are refused: ${fault}`, remedy);
 }
