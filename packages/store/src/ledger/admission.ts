@@ -8,24 +8,25 @@ export type LineName = { readonly role: string; readonly tenantId: string; reado
 export type Line = LineName & {
   /** Steps of it were ready before this transaction. */
   readonly waits: boolean;
-  /** Announced by the workers of the role. */
+  /** Slots announced by the workers of the role. */
   readonly slots: number;
-  /** The tenant that the role let a step out for last. */
+  /** The tenant whose step the role dispatched last. */
   readonly turn: string | null;
   readonly tenantLimit: number | null;
   readonly workflowLimit: number | null;
 };
 
 export type Room = {
-  /** Every line in which a step waits, and those asked for. */
+  /** Every line in which a step waits, and the requested ones. */
   readonly lines: readonly Line[];
   /** Steps dispatched or executing. */
   readonly inFlight: readonly (LineName & { readonly steps: number })[];
 };
 
 /**
- * What there is to admit, and room for it. Takes the admission lock to the end of the transaction, so that two schedulers can't give the same room away; undefined when
- * another one has it. Never waits for it: tasks are locked by now. Costs one index probe per line, however many steps wait in it.
+ * What there is to admit, and room for it. Takes the admission lock to the end of the transaction, so that two
+ * schedulers can't assign the same room; undefined if another one has it. Never waits for it: tasks are locked by now.
+ * Costs one index probe per line, however many steps wait in it.
  */
 export async function takeRoom(tx: Tx, asked: readonly LineName[]): Promise<Room | undefined> {
   const [locked, lines, inFlight] = await Promise.all([
@@ -70,7 +71,7 @@ export type ReadyStep = TaskKey &
 /** One that waited in line. */
 export type WaitingStep = ReadyStep & { readonly taskSeq: number };
 
-/** The heads of lines: of each priority those that have been ready longest, at most `limit`. */
+/** The heads of lines: for each priority those that have been ready longest, at most `limit`. */
 export async function findReady(tx: Tx, lines: readonly LineName[], limit: number): Promise<readonly WaitingStep[]> {
   const { rows } = await tx.query<WaitingStep>(
     `SELECT s.role, s.tenant_id AS "tenantId", s.workflow, s.task_seq AS "taskSeq", (SELECT t.task_id FROM ledger.tasks t WHERE t.task_seq = s.task_seq) AS "taskId",
@@ -93,17 +94,20 @@ export async function saveTurns(tx: Tx, turns: ReadonlyMap<string, string>): Pro
   );
 }
 
-/** A step that waited once is looked at again this much later: a new one tells within seconds that admission stands still, and old ones must not become its main load. */
+/**
+ * A step that has waited once is looked at again this much later: a new one shows within seconds that admission stands
+ * still, and old ones must not become its main load.
+ */
 const LOOK_AGAIN_MS = 300_000;
 const LOOKS = 1_000;
 
-/** Ready steps that stay behind were looked at: their due time is the next look. */
+/** Ready steps that stay behind have been looked at: their due time is the next look. */
 export async function setNextLooks(tx: Tx): Promise<void> {
   await tx.query(
     `UPDATE ledger.steps s SET due_at = now() + make_interval(secs => $1::float8 / 1000)
      FROM (SELECT task_seq, step_id FROM ledger.steps WHERE look_at <= now() AND phase = $3 AND due_at <= now() ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED) x
      WHERE ${STEP_OF_X}`,
-    // As a parameter: it must not lead to the index of ready steps.
+    // As a parameter, so that it does not lead to the index of ready steps.
     [LOOK_AGAIN_MS, LOOKS, 'ready'],
   );
 }

@@ -7,7 +7,7 @@ export type HistoryEntry = {
   readonly error: ErrorBody | null;
 };
 
-/** However often a story is replayed, its letter stays readable: the beginning and the end of it are kept. */
+/** However often it is replayed, a letter stays readable: it keeps the beginning and the end of its history. */
 const KEPT_FIRST = 10;
 const KEPT_LAST = 50;
 

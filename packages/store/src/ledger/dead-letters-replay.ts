@@ -38,7 +38,7 @@ export async function findLetterForUpdate(tx: Tx, tenantId: string, id: string):
   return rows[0];
 }
 
-/** Open letters of the task, the newest attempt of each step: a replay of one takes the others along. */
+/** Open letters of the task, the newest attempt of each step: a replay of one includes the others. */
 export async function findOpenLetters(
   tx: Tx,
   { tenantId, taskId }: TaskKey,
@@ -54,9 +54,9 @@ export async function findOpenLetters(
 export type ReplayMark = {
   /** The bulk replay it is part of. */
   readonly batch?: string | null;
-  /** Given instead of the original bytes, which stay. */
+  /** Used instead of the original bytes, which stay. */
   readonly edited?: Uint8Array | null;
-  /** A refused message stays open, and the refusal becomes part of its story. */
+  /** A refused message stays open, and the refusal becomes part of its history. */
   readonly status: 'replaying' | 'closed' | 'open';
   readonly error?: ErrorBody | null;
 };
@@ -80,7 +80,7 @@ export async function markReplayed(tx: Tx, id: string, mark: ReplayMark): Promis
   );
 }
 
-/** The replayed work was claimed and reported; those whose story goes on in another letter failed again. */
+/** The replayed work was claimed and reported; letters whose history goes on in another letter failed again. */
 export async function closeLetters(tx: Tx, ids: readonly string[], failedAgain: readonly string[] = []): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(
@@ -90,7 +90,7 @@ export async function closeLetters(tx: Tx, ids: readonly string[], failedAgain: 
   );
 }
 
-/** The work was called off before it came to an end (cancelled, no longer needed): nobody did what the letters ask for. */
+/** The work was called off before it ended (cancelled, no longer needed): nobody did what the letters ask for. */
 export async function returnLetters(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(
@@ -121,11 +121,11 @@ export type ReturningMessage = {
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Uint8Array;
   readonly replays: number;
-  /** Where it lies in its stream; null until its PubAck came. */
+  /** Its sequence in the stream; null until its PubAck has come. */
   readonly sequence: number | null;
 };
 
-/** Messages on their way back into their stream, or lying there unread. */
+/** Messages on their way back into their stream, or waiting there unread. */
 export async function findReturningMessages(
   tx: Tx,
   stream: string,
@@ -149,7 +149,7 @@ export async function findReturningMessages(
   }));
 }
 
-/** Null: it is to be put back once more. */
+/** Null: it must be put back once more. */
 export async function setReplaySequence(tx: Tx, id: string, sequence: number | null): Promise<void> {
   await tx.query(`UPDATE ledger.dead_letters SET replay_sequence = $2 WHERE letter_id = $1 AND status = 'replaying'`, [
     id,
@@ -157,7 +157,7 @@ export async function setReplaySequence(tx: Tx, id: string, sequence: number | n
   ]);
 }
 
-/** Letters that ended that long ago are forgotten; at most `limit` at once. */
+/** Letters that ended this long ago are deleted; at most `limit` at once. */
 export async function forgetEndedLetters(tx: Tx, retainDays: number, limit: number): Promise<number> {
   const { rowCount } = await tx.query(
     `DELETE FROM ledger.dead_letters WHERE letter_id IN (SELECT letter_id FROM ledger.dead_letters

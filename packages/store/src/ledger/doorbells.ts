@@ -13,10 +13,10 @@ export type DoorbellKey = {
 /** Stored by the broker, and where. */
 export type StoredDoorbell = DoorbellKey & { readonly streamSequence: number };
 
-/** The last one of a page; the next page begins behind it. `due` is the database's own text. */
+/** The last one of a page; the next page begins after it. `due` is the database's own text. */
 type LeftPlace = { readonly due: string; readonly taskSeq: number; readonly stepId: string };
 
-/** `at`: the database's clock, milliseconds. `last`: undefined where the page is not full. */
+/** `at`: the database's clock, milliseconds. `last`: undefined if the page is not full. */
 export type LeftDoorbells = {
   readonly at: number;
   readonly doorbells: readonly DoorbellKey[];
@@ -45,7 +45,10 @@ export async function findLeftDoorbells(
   return { at: rows[0]?.now_ms ?? 0, doorbells, last: rows.length < limit ? undefined : rows.at(-1) };
 }
 
-/** Tasks with a doorbell that nobody has answered and of which no PubAck is on record: few, whatever was published lately. */
+/**
+ * Tasks with a doorbell that nobody has answered and of which no PubAck is on record: few, whatever was published
+ * lately.
+ */
 export async function findUnnotedTasks(tx: Tx): Promise<ReadonlySet<number>> {
   const { rows } = await tx.query<{ task_seq: number }>(
     `SELECT task_seq FROM ledger.steps WHERE phase = 'dispatched' AND doorbell_seq IS NULL`,
@@ -54,8 +57,9 @@ export async function findUnnotedTasks(tx: Tx): Promise<ReadonlySet<number>> {
 }
 
 /**
- * PubAcks have come: the stream sequence is stored on each step whose doorbell nobody has answered meanwhile (a claim says more than a PubAck). A step that a batch is changing right now is
- * left out: where it still waits then, the doorbell is published again under its message id, and the broker tells the sequence once more.
+ * PubAcks have come: the stream sequence is stored on each step whose doorbell nobody has answered meanwhile (a claim
+ * says more than a PubAck). A step that a batch is changing right now is left out: if it still waits then, the doorbell
+ * is published again under its message id, and the broker returns the sequence once more.
  */
 export async function noteDoorbells(tx: Tx, stored: readonly StoredDoorbell[]): Promise<void> {
   if (stored.length === 0) return;
@@ -78,7 +82,8 @@ export async function noteDoorbells(tx: Tx, stored: readonly StoredDoorbell[]): 
 }
 
 /**
- * Schedulers of the release before wrote each doorbell into the outbox as well, and took it out again. What one of them left there when it died says nothing that its step does not say.
+ * Schedulers of the release before also wrote each doorbell into the outbox, and removed it again. What one of them
+ * left there when it died says nothing that its step does not say.
  */
 export async function forgetOutbox(tx: Tx): Promise<void> {
   await tx.query(`DELETE FROM ledger.outbox WHERE created_at < now() - interval '1 minute'`);

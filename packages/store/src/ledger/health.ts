@@ -6,7 +6,7 @@ export async function countUnaccounted(tx: Tx): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Where the ledger stands: its epoch and the last event position it gave out. */
+/** The state of the ledger: its epoch and the last event position it assigned. */
 export async function readHead(tx: Tx): Promise<{ readonly epoch: number; readonly position: number }> {
   const { rows } = await tx.query<{ epoch: number; position: number }>('SELECT epoch, position FROM ledger.meta');
   return rows[0] ?? { epoch: 1, position: 0 };
@@ -15,7 +15,7 @@ export async function readHead(tx: Tx): Promise<{ readonly epoch: number; readon
 export type LedgerGauges = {
   readonly unpublishedEvents: number;
   readonly openLetters: number;
-  /** Of these, the ones that bulk replays leave alone. */
+  /** Those of them that bulk replays leave alone. */
   readonly parkedLetters: number;
 };
 
@@ -37,8 +37,9 @@ export async function readGauges(tx: Tx): Promise<LedgerGauges> {
 }
 
 /**
- * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue times move by the gap plus one lease:
- * an outage is not a worker's fault and spends nothing. The task deadline does not move. Returns the gap in milliseconds, 0 where there was none.
+ * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue
+ * times move by the gap plus one lease: an outage is not a worker's fault and spends nothing. The task deadline does
+ * not move. Returns the gap in milliseconds, 0 if there was none.
  */
 export async function tick(tx: Tx, gapMs: number, leaseMs: number): Promise<number> {
   const { rows } = await tx.query<{ gap_ms: number }>(
@@ -55,7 +56,7 @@ export async function tick(tx: Tx, gapMs: number, leaseMs: number): Promise<numb
   return gap;
 }
 
-/** Answers given to control requests, so that the same request id is answered the same again. */
+/** Answers to control requests, so that the same request id gets the same answer again. */
 export async function findReply(tx: Tx, tenantId: string, requestId: string): Promise<unknown> {
   const { rows } = await tx.query<{ reply: unknown }>(
     'SELECT reply FROM ledger.requests WHERE tenant_id = $1 AND request_id = $2',

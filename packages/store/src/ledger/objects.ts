@@ -7,7 +7,10 @@ export function toObject(tenantId: string, bytes: Uint8Array): StoredObject {
   return { tenantId, sha256: createHash('sha256').update(bytes).digest('hex'), bytes };
 }
 
-/** Content-addressed, so storing twice is storing once; `created_at` becomes the last use, which retention goes by. One that was erased is back when somebody brings it anew. */
+/**
+ * Content-addressed, so storing twice is storing once; `created_at` becomes the last use, which retention goes by. An
+ * erased one is back when somebody stores it again.
+ */
 export async function putObjects(tx: Tx, objects: readonly StoredObject[]): Promise<void> {
   if (objects.length === 0) return;
   const distinct = [...new Map(objects.map((object) => [`${object.tenantId}/${object.sha256}`, object])).values()];

@@ -1,13 +1,13 @@
 import type { Tx } from '../database.ts';
 
-/** What one role has to do: autoscaling and alerts follow it. */
+/** The work of one role: autoscaling and alerts follow it. */
 export type RoleQueue = {
   readonly role: string;
   /** Steps that wait for a slot. */
   readonly ready: number;
-  /** Steps rung for or running. */
+  /** Steps with a doorbell out, or running. */
   readonly inFlight: number;
-  /** How long the oldest ready one has waited; 0 where none waits. Seconds. */
+  /** How long the oldest ready one has waited; 0 if none waits. Seconds. */
   readonly oldestSeconds: number;
 };
 

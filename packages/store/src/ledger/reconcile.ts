@@ -11,8 +11,8 @@ type RepairRow = { tenant_id: string; task_id: string; step_id: string | null; d
 const ACTIVE = `('ready', 'dispatched', 'executing', 'backing_off')`;
 
 /**
- * A step in motion without a due time is found by no sweep. It gets one: now, and a lease for what runs, so that a worker that is alive keeps its claim.
- * Recorded in the same transaction, as the others are.
+ * No sweep finds a step in motion without a due time. It gets one: now, plus a lease if it is running, so that a live
+ * worker keeps its claim. Recorded in the same transaction, like the others.
  */
 export async function repairDueTimes(tx: Tx, leaseMs: number): Promise<readonly Repair[]> {
   const { rows } = await tx.query<RepairRow>(
@@ -29,7 +29,7 @@ export async function repairDueTimes(tx: Tx, leaseMs: number): Promise<readonly 
   return rows.map((row) => toRepair(row, 'due_time'));
 }
 
-/** Tasks that nothing moves; with overdue steps they are the sweep's. */
+/** Tasks that nothing moves; those with overdue steps are left to the sweep. */
 export async function findStuckTasks(tx: Tx, limit: number): Promise<readonly TaskKey[]> {
   const { rows } = await tx.query<{ tenant_id: string; task_id: string }>(
     `SELECT u.tenant_id, u.task_id FROM ledger.unaccounted_tasks u JOIN ledger.tasks t USING (tenant_id, task_id)

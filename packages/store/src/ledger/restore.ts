@@ -17,7 +17,7 @@ export type RestoreReport = {
   readonly settlementsToRepeat: number;
 };
 
-/** More would not be a backup of this system, but another one's stream. */
+/** More could not be a backup of this system: it would be another one's stream. */
 const MAX_REVISION_JUMP = 10_000_000;
 
 const END_CLAIMS = `WITH ended AS (
@@ -30,13 +30,13 @@ const END_CLAIMS = `WITH ended AS (
 /** Old doorbells carry the old epoch, which no claim may name any more: the sweep publishes new ones. */
 const RING_AGAIN = `UPDATE ledger.steps SET doorbell_seq = NULL, due_at = now() WHERE phase = 'dispatched'`;
 
-/** Readers of the stream may have seen these positions already, from the time that was lost: the epoch tells them apart. */
+/** Readers of the stream may have seen these positions already, in the lost time: the epoch distinguishes them. */
 const RENUMBER = `UPDATE ledger.events SET envelope = jsonb_set(envelope::jsonb, '{epoch}', to_jsonb($1::int8))::json
   WHERE position IS NULL OR position > (SELECT position FROM ledger.published)`;
 
 /**
- * Makes a restored database the ledger of a new epoch, in one transaction: fences, message ids and cursors of the lost time can't be mistaken for those given
- * out from now on. Nothing is spent. Throws `CONFIGURATION` while services are connected.
+ * Makes a restored database the ledger of a new epoch, in one transaction, so that fences, message ids and cursors of
+ * the lost time can't be confused with new ones. Nothing is spent. Throws `CONFIGURATION` while services are connected.
  */
 export async function restoreLedger(adminUrl: string, seen: SeenInStream): Promise<RestoreReport> {
   const client = new pg.Client({
@@ -76,7 +76,10 @@ export async function restoreLedger(adminUrl: string, seen: SeenInStream): Promi
   }
 }
 
-/** Task ids with their state, and fact versions, of those named: what the caller misses of its list the database lacks. */
+/**
+ * Those of the given tasks (with their state) and fact versions that exist: whatever is missing from the result, the
+ * database lacks.
+ */
 export async function findKnown(
   adminUrl: string,
   tasks: readonly { readonly tenantId: string; readonly taskId: string }[],
@@ -116,7 +119,7 @@ async function refuseWhileServicesRun(client: pg.Client): Promise<void> {
   );
 }
 
-/** The knowledge clock stays gapless: the revisions of the lost time are taken, with nothing in them. */
+/** The knowledge clock stays gapless: the revisions of the lost time are used up, with nothing in them. */
 async function raiseRevision(client: pg.Client, seen: number): Promise<number> {
   const { rows } = await client.query<{ last: string }>(
     'SELECT coalesce(max(revision), 0) AS last FROM knowledge.revisions',

@@ -21,7 +21,7 @@ type SessionRow = {
   extracted_through: number;
   expires_at: Date;
   expired: boolean;
-  /** The session began anew after the task had been accepted. */
+  /** The session began again after the task had been accepted. */
   is_newer: boolean;
 };
 export type SessionItemRow = { n: number; said_by: SessionSpeaker; text: string; task_id: string; at: Date };
@@ -30,20 +30,24 @@ export type SessionItemRow = { n: number; said_by: SessionSpeaker; text: string;
 const OF_SESSION = `tenant_id = (SELECT cleanslate.reading_tenant()) AND session_id = $1`;
 
 /**
- * What everybody may build on: users' words, and those of tasks that completed. Both the answer of a task that failed and one that is still to be judged
- * stay with their task.
+ * What everybody may build on: users' words, and those of completed tasks. The answers of tasks that failed or are not
+ * judged yet stay with their task.
  */
 const IS_COMPLETED = `EXISTS (SELECT FROM ledger.tasks t WHERE t.tenant_id = i.tenant_id AND t.task_id = i.task_id AND t.state = 'completed')`;
 export const IS_SHOWN = `(i.said_by = 'user' OR ${IS_COMPLETED})`;
 
-/** A step that holds its claim. What is kept of it has keys that begin with `prefix`; all rounds of one step have it in common. */
+/** A step that holds its claim. Its items have keys that begin with `prefix`, which all rounds of one step share. */
 type Speaker = { readonly acceptedAt: Date; readonly prefix: string };
 
-/** Throws `STALE_ATTEMPT` where the claim does not hold: a worker reaches sessions of a tenant by working for it. `lock` holds the claim until the commit. */
+/**
+ * Throws `STALE_ATTEMPT` if the claim does not hold: a worker reaches the sessions of a tenant only by working for it.
+ * `lock` holds the claim until the commit.
+ */
 async function requireClaim(tx: Tx, fence: Fence, lock: 'lock' | 'look'): Promise<Speaker> {
   const { tenantId, taskId, stepId, attempt, claimId, epoch } = fence;
   const { rows } = await tx.query<{ created_at: Date; spoken_as: string }>(
-    // Rounds repeat the plan's own steps only. Others of the same key (grown, for evidence, to undo one) stand beside it, and say each their own.
+    // Rounds repeat only the plan's own steps. Others of the same key (grown, for evidence, to undo one) exist beside
+    // it, and have items of their own.
     `SELECT t.created_at, CASE WHEN s.purpose = 'work' THEN s.plan_key ELSE s.step_id END AS spoken_as
      FROM ledger.tasks t JOIN ledger.steps s USING (task_seq)
      WHERE t.tenant_id = $1 AND t.task_id = $2 AND s.step_id = $3 AND s.attempt = $4 AND s.claim_id = $5 AND ${PHASE} = 'executing'
@@ -98,8 +102,9 @@ async function findSession(
 }
 
 /**
- * Keeps what a step said in place of what an earlier attempt or round of it said, and resets before where it asks for that. Writers of one session take turns, so
- * none loses what another says. In a transaction of the fence's tenant. Throws `STALE_ATTEMPT`.
+ * Stores what a step said, replacing what an earlier attempt or round of it said, and resets the session first if asked
+ * to. Writers of one session take turns, so that none loses another's items. In a transaction of the fence's tenant.
+ * Throws `STALE_ATTEMPT`.
  */
 export async function writeSession(tx: Tx, write: Write): Promise<ValueOf<typeof SessionWrite>> {
   const { sessionId, fence, ttlMs } = write;
@@ -134,8 +139,8 @@ export async function writeSession(tx: Tx, write: Write): Promise<ValueOf<typeof
 }
 
 /**
- * Ends a session now; returns how many items it had. What tasks say that were accepted before is not kept, also where the session had not begun yet. In a
- * transaction of the tenant.
+ * Ends a session now; returns how many items it had. What tasks accepted earlier say is not kept, even if the session
+ * had not begun yet. In a transaction of the tenant.
  */
 export async function resetSession(tx: Tx, tenantId: string, sessionId: string): Promise<number> {
   await tx.query(
@@ -146,7 +151,7 @@ export async function resetSession(tx: Tx, tenantId: string, sessionId: string):
   return await deleteItems(tx, sessionId);
 }
 
-/** What a step said that says nothing now: that neither begins a session nor makes it last longer. */
+/** For a step that says nothing now: neither begins a session nor extends it. */
 async function takeBack(tx: Tx, sessionId: string, prefix: string): Promise<void> {
   await tx.query(`SELECT FROM ledger.sessions WHERE ${OF_SESSION} FOR UPDATE`, [sessionId]);
   await deleteItems(tx, sessionId, prefix);
@@ -161,7 +166,10 @@ async function deleteItems(tx: Tx, sessionId: string, prefix = ''): Promise<numb
   return rowCount ?? 0;
 }
 
-/** In place of what the step said before. A write that is repeated changes nothing; what is said anew has new numbers, so that it is looked through anew. */
+/**
+ * Replaces what the step said before. A repeated write changes nothing; changed items get new numbers, so that they are
+ * searched again.
+ */
 async function putItems(tx: Tx, { sessionId, fence, items }: Write, prefix: string, lastN: number): Promise<void> {
   const keys = items.map(({ key }) => `${prefix}${key}`);
   const { rows: known } = await tx.query<{ item_key: string; said_by: SessionSpeaker; text: string }>(

@@ -10,7 +10,10 @@ export type DueSettlement = {
   readonly traceparent: string | null;
 };
 
-/** The maintainer must be told what became of a task's candidates; a later verdict (after a retry) replaces an earlier one. */
+/**
+ * The maintainer must learn the outcome of a task's candidates; a later verdict (after a retry) replaces an earlier
+ * one.
+ */
 export async function upsertSettlements(
   tx: Tx,
   rows: readonly { taskSeq: number; tenantId: string; taskId: string; body: unknown }[],
@@ -50,7 +53,10 @@ export async function takeDueSettlements(tx: Tx, limit: number): Promise<readonl
   }));
 }
 
-/** The maintainer confirmed. With candidates missing it stays open until they came, or ten minutes have passed. Returns what is still missing after that time. */
+/**
+ * The maintainer confirmed. With candidates missing it stays open until they arrive, or ten minutes have passed.
+ * Returns what is still missing after that time.
+ */
 export async function confirmSettlement(
   tx: Tx,
   tenantId: string,

@@ -13,7 +13,10 @@ export async function findSubmitKeys(tx: Tx, tenantIds: readonly string[]): Prom
   return new Map(rows.map((row) => [row.tenant_id, row.key]));
 }
 
-/** In the place of the plain hashes of submits from whose tasks something was erased, keyed ones: of each redaction that is done, once. `toKeyed`: of a tenant's secret and a plain hash. */
+/**
+ * Replaces the plain hashes of submits from whose tasks something was erased by keyed ones, once for each finished
+ * redaction. `toKeyed`: from a tenant's secret and a plain hash.
+ */
 export async function keySubmits(tx: Tx, toKeyed: (key: Uint8Array, bodyHash: string) => string): Promise<void> {
   const done = await tx.query<{ redaction_id: number; tenant_id: string; tasks: string[] }>(
     `SELECT redaction_id, tenant_id, tasks FROM ledger.erasures WHERE NOT keyed AND done_at IS NOT NULL
@@ -44,7 +47,7 @@ async function keyTasks(
   );
 }
 
-/** Made when it is needed first; one that another scheduler makes at the same moment is waited for and taken. */
+/** Made when first needed; if another scheduler makes one at the same moment, this waits for it and uses it. */
 async function takeSubmitKey(tx: Tx, tenantId: string): Promise<Uint8Array> {
   await tx.query('INSERT INTO ledger.submit_keys (tenant_id, key) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
     tenantId,

@@ -3,7 +3,7 @@ import type { Tx } from '../database.ts';
 
 export type RegisteredWorkflow = {
   readonly workflow: string;
-  /** The role whose workers brought it. */
+  /** The role whose workers registered it. */
   readonly role: string;
   readonly planHash: string;
   readonly plan: Plan;
@@ -17,7 +17,10 @@ export async function findWorkflows(tx: Tx): Promise<RegisteredWorkflow[]> {
   return rows.map((row) => ({ workflow: row.workflow, role: row.role, planHash: row.plan_hash, plan: row.plan }));
 }
 
-/** Stores a workflow as that role's. Resolves to the role that has the name, which may be another: then nothing is changed. */
+/**
+ * Stores a workflow as that role's. Resolves to the role that owns the name, which may be another: then nothing is
+ * changed.
+ */
 export async function putWorkflow(tx: Tx, { workflow, role, planHash, plan }: RegisteredWorkflow): Promise<string> {
   const { rows } = await tx.query<{ role: string }>(
     `INSERT INTO ledger.workflows AS w (workflow, role, plan_hash, plan) VALUES ($1, $2, $3, $4)

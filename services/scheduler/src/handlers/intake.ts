@@ -8,7 +8,7 @@ import type { Overtaker } from './overtake.ts';
 
 const SLOTS = 300;
 const MAX_ANSWERED = 10_000;
-/** What nobody can read is kept as a dead letter; what is merely refused is the sender's to mend. */
+/** What nobody can read is kept as a dead letter; what is merely refused is the sender's to fix. */
 const LETTER_CODES = new Set(['UNPARSEABLE', 'SCHEMA_MISMATCH', 'TENANT_MISMATCH', 'UNSUPPORTED_VERSION']);
 
 /** Submits: each is answered after commit by `task.accepted` or `submit.refused`, and acked only then. */
@@ -16,7 +16,7 @@ export function startIntake(
   context: HandlerContext & {
     readonly registry: WorkflowRegistry;
     readonly overtaker: Overtaker;
-    /** Reads anew which workflows workers registered. */
+    /** Reads again which workflows workers registered. */
     readonly learn: () => Promise<void>;
   },
 ): PullLoop {
@@ -28,7 +28,7 @@ export function startIntake(
     onMessage: (message) => void take(message),
     onProblem: context.onProblem,
   });
-  /** Refused, by sequence: while their letters can't be stored they come again, and are told so once. */
+  /** Refused ones, by sequence: while their letters can't be stored they come again, but are answered only once. */
   const answered = new Set<number>();
   loop.start();
   return loop;
@@ -45,7 +45,7 @@ export function startIntake(
     }
   }
 
-  /** A workflow that is unknown here may have been registered at another scheduler just now. */
+  /** A workflow that is unknown here may have been registered with another scheduler just now. */
   async function read(raw: RawSubmit): Promise<SubmitItem> {
     try {
       return readSubmit(raw, context.registry);
@@ -66,7 +66,7 @@ export function startIntake(
     if (newer || !isMessageFault(error)) return handBack(context, message, error);
     try {
       const refusal = toAppError(error, 'INVALID_INPUT');
-      // A first delivery is news, also where a stream made anew counts from one again.
+      // A first delivery is new, even if a recreated stream counts from one again.
       if (message.deliveries === 1 || !answered.has(message.streamSequence)) {
         const item = { kind: 'refuse', tenantId, ...describeSubmit(message.data), error: refusal.toBody() } as const;
         await context.ledger.apply(item);

@@ -5,7 +5,10 @@ import { readSubmit } from '../ledger/read-submit.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';
 import { type HandlerContext, readTraceparent } from './context.ts';
 
-/** Submits read ahead by one look, at most; and how many messages must have come since the last one to make a look worth its request. */
+/**
+ * Most submits read ahead in one look; and how many messages must have come since the last look to make another worth
+ * its request.
+ */
 const AHEAD = 100;
 const BUSY = 100;
 
@@ -18,8 +21,9 @@ const Stored = z.object({
 type StoredMessage = NonNullable<z.infer<typeof Stored>['message']>;
 
 /**
- * INTAKE is one queue for all tenants, first come, first served. While one of them floods it, the first submits of the others are read ahead, applied, and deleted after the
- * commit, as an ack would. Should the consumer deliver one of them as well, the ledger knows it already.
+ * INTAKE is one queue for all tenants, first come, first served. While one of them floods it, the first submits of the
+ * others are read ahead, applied, and deleted after the commit, as an ack would. If the consumer delivers one of them
+ * as well, the ledger knows it already.
  */
 export class Overtaker {
   readonly #context: HandlerContext & { readonly registry: WorkflowRegistry };
@@ -31,13 +35,13 @@ export class Overtaker {
     this.#context = context;
   }
 
-  /** A submit came by the consumer. */
+  /** A submit arrived through the consumer. */
   delivered(sequence: number): void {
     this.#came++;
     this.#newest = Math.max(this.#newest, sequence);
   }
 
-  /** Looks for submits of tenants behind a flood. Returns true where there may be more. Throws `BROKER_UNAVAILABLE`. */
+  /** Looks for submits of tenants behind a flood. Returns true if there may be more. Throws `BROKER_UNAVAILABLE`. */
   async look(): Promise<boolean> {
     if (this.#came < BUSY) return false;
     this.#came = 0;
@@ -73,7 +77,7 @@ export class Overtaker {
       const item = readSubmit({ tenantId, body: Buffer.from(data, 'base64'), traceparent }, this.#context.registry);
       await this.#context.ledger.apply(item);
     } catch {
-      // Refused, unreadable or an outage: all that is the consumer's to answer, when its turn comes.
+      // Refused, unreadable or an outage: the consumer answers all that when its turn comes.
       return;
     }
     await ask(this.#context.bus, 'STREAM.MSG.DELETE.INTAKE', { seq, no_erase: true });

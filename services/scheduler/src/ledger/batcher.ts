@@ -6,11 +6,11 @@ type Entry<Item, Result> = { readonly item: Item; readonly settle: (result: Resu
 
 export type BatcherOptions<Item> = {
   readonly maxBatch: number;
-  /** Of the bulk lane, beside those. Default: as many. */
+  /** Of the bulk lane, in addition. Default: as many. */
   readonly maxBulk?: number;
   /** Absent: each run begins when the one before it has ended. */
   readonly overlap?: {
-    /** So many items must wait for a run to begin beside another one; fewer wait for its end. */
+    /** This many items must wait for a run to begin beside another one; fewer wait for its end. */
     readonly atLeast: number;
     /** Items of one key are never in two runs at once. `null`: in none beside another; undefined: in any. */
     readonly keyOf: (item: Item) => string | null | undefined;
@@ -18,8 +18,9 @@ export type BatcherOptions<Item> = {
 };
 
 /**
- * Natural batching: whatever arrived while the last batch committed is the next one. An idle ledger answers at once, a busy one pays for one
- * transaction per batch. Where runs may overlap, the next one gets ready while the one before it is written: two at most.
+ * Natural batching: whatever arrived while the last batch committed forms the next one. An idle ledger answers at once,
+ * a busy one pays for one transaction per batch. If runs may overlap, the next one gets ready while the one before it
+ * is written: two at most.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[], turn: Turn) => Promise<readonly (Result | Error)[]>;
@@ -30,7 +31,10 @@ export class Batcher<Item, Result> {
   #isBeginning = false;
   #idle: (() => void)[] = [];
 
-  /** `run` gives one result per item, in order (an `Error` rejects that item); what it throws rejects every item of the batch. */
+  /**
+   * `run` returns one result per item, in order (an `Error` rejects that item); what it throws rejects every item of
+   * the batch.
+   */
   constructor(
     run: (items: readonly Item[], turn: Turn) => Promise<readonly (Result | Error)[]>,
     options: BatcherOptions<Item>,
@@ -43,7 +47,7 @@ export class Batcher<Item, Result> {
     return this.#waiting.length + this.#bulk.length;
   }
 
-  /** `bulk` items take a part of each batch only: whoever sends many of them delays the others by that part. */
+  /** `bulk` items take only a part of each batch: whoever sends many of them delays the others by that part. */
   add(item: Item, lane: Lane = 'prompt'): Promise<Result> {
     return new Promise((resolve, reject) => {
       const settle = (result: Result | Error) => (result instanceof Error ? reject(result) : resolve(result));
@@ -52,7 +56,10 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Items that belong together, one right behind the other; resolves with a result for each, in order, once all of them have one. */
+  /**
+   * Items that belong together, one right after the other; resolves with a result for each, in order, once all of them
+   * have one.
+   */
   addAll(items: readonly Item[]): Promise<readonly (Result | Error)[]> {
     if (items.length === 0) return Promise.resolve([]);
     return new Promise((resolve) => {
@@ -91,7 +98,8 @@ export class Batcher<Item, Result> {
     if (before === undefined) return true;
     const { overlap } = this.#options;
     if (overlap === undefined || beside !== undefined || before.isAlone || !before.isPrepared) return false;
-    // Whatever began meanwhile would be beside the next one, too: what has to be alone would never find nothing running.
+    // Whatever began meanwhile would run beside the next one, too: what has to be alone would never find nothing
+    // running.
     if ([this.#waiting, this.#bulk].some(([first]) => first !== undefined && overlap.keyOf(first.item) === null))
       return false;
     return before.hasPassedOn || this.waiting >= overlap.atLeast;
@@ -104,7 +112,7 @@ export class Batcher<Item, Result> {
     if (batch.length > 0) void this.#execute(batch);
   }
 
-  /** From the head of a lane; what must not be beside a run that is under way keeps its place. */
+  /** From the head of a lane; what must not run beside a run in progress keeps its place. */
   #take(lane: Entry<Item, Result>[], limit: number): readonly Entry<Item, Result>[] {
     const [before] = this.#runs;
     const keyOf = this.#options.overlap?.keyOf;

@@ -1,18 +1,18 @@
-/** How a run of a batcher stands to the one before it and the one behind it. */
+/** How a run of a batcher relates to the one before it and the one after it. */
 export type Turn = {
-  /** True where no run before it needs to be waited for. */
+  /** True if no run before it needs to be waited for. */
   readonly isFirst: boolean;
   /** Resolves once it is first. */
   readonly first: Promise<void>;
-  /** True where another run has begun behind it. */
+  /** True if another run has begun after it. */
   readonly isFollowed: boolean;
   /** The next run may begin beside this one. */
   prepared(): void;
-  /** The next run need not wait for this one any more. Said at the latest by its end. */
+  /** The next run need not wait for this one any more. Called at the latest when it ends. */
   passOn(): void;
 };
 
-/** Of a run that nothing stands before or behind. */
+/** For a run with none before or after it. */
 export const ALONE: Turn = {
   isFirst: true,
   first: Promise.resolve(),
@@ -21,7 +21,7 @@ export const ALONE: Turn = {
   passOn: () => undefined,
 };
 
-/** A run under way, with the keys of its items. */
+/** A run in progress, with the keys of its items. */
 export class Run implements Turn {
   readonly keys: ReadonlySet<string>;
   /** Nothing runs beside it. */
@@ -34,7 +34,7 @@ export class Run implements Turn {
   readonly #onChange: () => void;
   readonly #passedOn = Promise.withResolvers<void>();
 
-  /** `onChange`: another run may begin, perhaps. */
+  /** `onChange`: another run may be able to begin. */
   constructor(keys: ReadonlySet<string>, isAlone: boolean, before: Run | undefined, onChange: () => void) {
     this.keys = keys;
     this.isAlone = isAlone;
@@ -49,7 +49,7 @@ export class Run implements Turn {
     this.#onChange();
   }
 
-  /** One that is not first itself can't make another one so. */
+  /** One that is not first itself can't make another one first. */
   passOn(): void {
     if (!this.isFirst) {
       void this.first.then(() => this.passOn());

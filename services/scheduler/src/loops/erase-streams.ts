@@ -35,14 +35,17 @@ export async function readEnds(bus: Bus): Promise<ReadonlyMap<string, number>> {
 export async function areRows(bus: Bus, ends: ReadonlyMap<string, number>): Promise<boolean> {
   const looks = INTO_ROWS.map(async ([stream, durable]) => {
     const consumer = await ask(bus, `$JS.API.CONSUMER.INFO.${stream}.${durable}`, {});
-    // The floor of a work queue does not move past messages that were never there: an empty backlog says the same.
+    // The floor of a work queue does not move past messages that were never there: an empty backlog shows the same.
     const empty = consumer.num_pending === 0 && consumer.num_ack_pending === 0;
     return empty || (consumer.ack_floor?.stream_seq ?? 0) >= (ends.get(stream) ?? 0);
   });
   return (await Promise.all(looks)).every(Boolean);
 }
 
-/** Deletes what is under a subject and `holds` what is to go; its bytes are overwritten in the broker's files. Returns how many there were. */
+/**
+ * Deletes messages under a subject for which `holds` is true; their bytes are overwritten in the broker's files.
+ * Returns how many there were.
+ */
 export async function eraseMessages(
   bus: Bus,
   stream: 'EVENTS' | 'COMMANDS',

@@ -2,7 +2,7 @@ export type LoopOptions = {
   readonly name: string;
   /** Longest pause between two runs. Milliseconds. */
   readonly everyMs: number;
-  /** Returns true when there is more to do at once. */
+  /** Returns true if there is more to do at once. */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
   readonly onError: (error: unknown, name: string) => void;
 };
@@ -56,7 +56,7 @@ export class Loop {
     }
   }
 
-  /** After an error the pause is kept whoever wakes: an outage is not hammered. */
+  /** After an error the pause is kept, whoever wakes it: an outage is not hammered. */
   async #pause(ms: number, full: boolean): Promise<void> {
     if (this.#woken && !full) return;
     await new Promise<void>((resolve) => {

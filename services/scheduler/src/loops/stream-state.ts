@@ -28,8 +28,9 @@ type ApiAnswer = {
 };
 
 /**
- * True while COMMANDS holds that very doorbell for somebody to hear: at its sequence, which alone doesn't tell: after a wipe, or in a stream made anew, another message may
- * have it. Throws `BROKER_UNAVAILABLE` where the broker can't say, also while the stream is missing: nothing could be rung then.
+ * True while COMMANDS holds that very doorbell for somebody to hear. Its sequence alone doesn't prove that: after a
+ * wipe, or in a recreated stream, another message may have it. Throws `BROKER_UNAVAILABLE` if the broker can't say, and
+ * while the stream is missing: nothing could be rung then.
  */
 export async function holdsDoorbell(
   bus: Bus,
@@ -54,7 +55,10 @@ async function findCommand(bus: Bus, body: unknown): Promise<StoredMessage | und
   return message;
 }
 
-/** Given up by its durable while it lies in the stream: somebody had limited the deliveries, and lifting the limit brings none of them back. */
+/**
+ * Given up by its durable while it is still in the stream: somebody had limited the deliveries, and lifting the limit
+ * brings none of them back.
+ */
 async function isStranded(bus: Bus, role: string, sequence: number): Promise<boolean> {
   const answer = await ask(bus, `$JS.API.CONSUMER.INFO.COMMANDS.${workConsumer(role).durable}`, {});
   if (answer.error !== undefined || answer.ack_floor?.stream_seq === undefined) return false;
@@ -63,7 +67,9 @@ async function isStranded(bus: Bus, role: string, sequence: number): Promise<boo
 
 export type EventPosition = { readonly epoch: number; readonly position: number };
 
-/** Where the stream of task events ends; undefined where it holds none. Throws `BROKER_UNAVAILABLE` where the broker can't say. */
+/**
+ * Where the stream of task events ends; undefined if it is empty. Throws `BROKER_UNAVAILABLE` if the broker can't say.
+ */
 export async function findLastPosition(bus: Bus): Promise<EventPosition | undefined> {
   const { error, message } = await ask(bus, '$JS.API.STREAM.MSG.GET.EVENTS', { last_by_subj: 'evt.task.>' });
   if (error?.err_code === NO_MESSAGE || error?.err_code === NO_STREAM) return undefined;
@@ -90,8 +96,9 @@ function unknown(stream: string, reason = 'no answer'): AppError {
 }
 
 /**
- * Waits until every report stored by now is applied (the consumer's ack floor has passed the stream's last sequence), so that no lease is ended over a
- * report that came in time. False where the broker can't say: the lease then waits for the next sweep.
+ * Waits until every report stored by now is applied (the consumer's ack floor has passed the stream's last sequence),
+ * so that no lease ends although a report came in time. False if the broker can't say: the lease then waits for the
+ * next sweep.
  */
 export async function reportsSettledUpTo(bus: Bus, waitMs: number): Promise<boolean> {
   const stream = await ask(bus, '$JS.API.STREAM.INFO.REPORTS', {}).catch(() => undefined);
@@ -102,7 +109,7 @@ export async function reportsSettledUpTo(bus: Bus, waitMs: number): Promise<bool
     const consumer = await ask(bus, '$JS.API.CONSUMER.INFO.REPORTS.scheduler-reports', {}).catch(() => undefined);
     const floor = consumer?.ack_floor?.stream_seq;
     if (floor === undefined) return false;
-    // On a work queue the floor does not move past messages that were never there: an empty backlog says the same.
+    // On a work queue the floor does not move past messages that were never there: an empty backlog shows the same.
     if (floor >= last || (consumer?.num_pending === 0 && consumer.num_ack_pending === 0)) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
