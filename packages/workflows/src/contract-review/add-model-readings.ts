@@ -14,11 +14,11 @@ export type { ModelQuestion };
 
 export interface ModelReview {
   readonly question: ModelQuestion;
-  /** The analysis with what the model adds. What the rules say stays, letter by letter. */
+  /** The analysis with what the model adds. What the rules say stays, word for word. */
   readonly add: (word: ModelWord) => Analysis;
 }
 
-/** What a model can still be asked about a contract that the rules have read, and what becomes of its answer. */
+/** What a model can still be asked about a contract that the rules have read, and what happens to its answer. */
 export function reviewWithModel(text: string, facts: readonly PolicyFact[], analysis: Analysis): ModelReview {
   const { rules } = readPolicies(facts);
   const ground = toGround(text, rules, analysis.clauses, analysis.language);
@@ -41,7 +41,7 @@ export function reviewWithModel(text: string, facts: readonly PolicyFact[], anal
   };
 }
 
-/** One passage for each kind: of two that say the same one goes, of two that differ both. */
+/** One passage for each kind: of two that say the same one is dropped, of two that differ both are. */
 function sift(outcomes: readonly ReturnType<typeof readItem>[]) {
   const dropped = new Map<ModelRefusal, number>();
   const drop = (reason: ModelRefusal) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1);

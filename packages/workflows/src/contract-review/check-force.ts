@@ -20,8 +20,8 @@ function moreIn(text: string, right: string): string[] {
 }
 
 /**
- * "May" is not "must", and "above" is not "not above": an explanation claims no other force than the comparison made again, and denies no more and no less.
- * Beyond that its words are free.
+ * "May" is not "must", and "above" is not "not above": an explanation claims no other force than the repeated
+ * comparison, and denies no more and no less. Beyond that its wording is free.
  */
 export function checkForce(report: ContractReport, own: Analysis): Check {
   const wanted = new Map(
@@ -33,7 +33,7 @@ export function checkForce(report: ContractReport, own: Analysis): Check {
   ];
   const reasons = claims.flatMap(({ item, path }): VerdictReason[] => {
     const right = wanted.get(`${item.clause} ${item.policy}`);
-    // A comparison that the rules don't make is the judgements' business.
+    // The check of judgements reports a comparison that the rules don't make.
     if (right === undefined || right === item.explanation) return [];
     const remedy = `Say: ${right}`.slice(0, 1_000);
     const more = moreIn(item.explanation, right);

@@ -92,7 +92,10 @@ function askRule(claim: Claim, rule: PolicyRule, clause: Clause): VerdictReason[
   return reasons;
 }
 
-/** Each claim, read and compared anew: is a "missing" clause really missing, does the value stand there, does the severity follow? */
+/**
+ * Each claim, read and compared again: is a "missing" clause really missing, is the value there, does the severity
+ * follow?
+ */
 export function checkJudgements(
   report: ContractReport,
   own: Analysis,
@@ -127,7 +130,7 @@ export function checkJudgements(
       ];
     }
     const reading = clause.present ? askReading(claim, clause) : null;
-    // An unknown or outdated rule is the citations' business.
+    // The check of citations reports an unknown or outdated rule.
     const judged =
       rule === undefined
         ? []

@@ -4,7 +4,10 @@ import { readAgain, toGround } from './model-reading.ts';
 import { readPolicies } from './policy.ts';
 import type { Analysis, ContractReport } from './schemas.ts';
 
-/** What the report says a model read: each is read anew from its sentence in the validator's own copy, by the gate that let it in. */
+/**
+ * What the report says a model read: each is read again from its sentence in the validator's own copy, by the gate that
+ * let it in.
+ */
 export function checkModel(
   report: ContractReport,
   own: Analysis,

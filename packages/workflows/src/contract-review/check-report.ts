@@ -18,11 +18,13 @@ import { reviewContract } from './review.ts';
 import { type Analysis, ContractReport } from './schemas.ts';
 
 export interface CheckReportInput {
-  /** The document as the validator loaded it itself, by its hash. */
+  /** The document as the validator itself loaded it, by its hash. */
   readonly text: string;
   /** Its SHA-256, when the validator computed it: the report must be about the same document. */
   readonly sha256?: string;
-  /** The policy facts as the validator read them itself: those valid at the pin, and every version the report cites. */
+  /**
+   * The policy facts as the validator itself read them: those in force at the pin, and every version the report cites.
+   */
   readonly facts: readonly FactView[];
   /** The result to be judged; nothing in it is believed. */
   readonly report: unknown;
@@ -52,7 +54,7 @@ function checkSchema(report: unknown): { readonly check: Check; readonly report:
   return { check: { check: 'schema', detail, reasons }, report: null };
 }
 
-/** A report on another document or another pin can't be mended by doing the work again on this one. */
+/** A report on another document or another pin can't be fixed by doing the work again on this one. */
 function checkSubject(report: ContractReport, { sha256, pin }: CheckReportInput): Check {
   const reasons = [];
   if (sha256 !== undefined && report.document.sha256 !== sha256) {

@@ -14,7 +14,7 @@ function otherPage(path: string, said: number | undefined, page: number | undefi
   };
 }
 
-/** Every quote stands in the document at its offsets and on its page. */
+/** Every quote is in the document at its offsets and on its page. */
 export function checkQuotes(report: ContractReport, text: string): Check {
   const reasons: VerdictReason[] = [];
   let asked = 0;
@@ -29,7 +29,7 @@ export function checkQuotes(report: ContractReport, text: string): Check {
   };
   report.findings.forEach((item, index) => {
     ask(item.quote, item.span, `findings.${index}.quote`);
-    // Without a span only the claim "missing" may stand, and that one quotes nothing.
+    // Without a span only the claim "missing" is possible, and that one quotes nothing.
     if ((item.span === null) !== (item.problem === 'missing') || (item.span === null && item.quote !== '')) {
       reasons.push({
         code: 'QUOTE_WITHOUT_SPAN',
@@ -60,7 +60,7 @@ export function checkQuotes(report: ContractReport, text: string): Check {
   return { check: 'quotes', detail: `${asked} quotes stand at their offsets.`, reasons };
 }
 
-/** Every cited fact version exists, holds at the pin, and says what the evidence list says it says. */
+/** Every cited fact version exists, is in force at the pin, and says what the evidence list says it says. */
 export function checkCitations(report: ContractReport, facts: readonly FactView[], pin: PinnedAt): Check {
   const reasons: VerdictReason[] = [];
   const listed = new Set(report.evidence.flatMap((item) => (item.type === 'fact' ? [item.policy] : [])));

@@ -17,7 +17,7 @@ import { sentencesOf } from './sentence.ts';
 interface Statement {
   readonly text: string;
   readonly path: string;
-  /** The quoted passage, as it stands in the document. */
+  /** The quoted passage, as it is in the document. */
   readonly found: readonly string[];
   /** The cited fact. */
   readonly expected: readonly string[];
@@ -29,7 +29,7 @@ function textsOf({ statement, assertion }: FactView): string[] {
   if (assertion === null) return [statement];
   const { value, unit, predicate } = assertion;
   if (predicate.endsWith('percent_per_year')) return [statement, `${value}% per year`];
-  // The unit may be left out where the predicate names it.
+  // The unit may be omitted if the predicate names it.
   if (predicate.endsWith('_days')) return [statement, `${value} days`];
   if (predicate.endsWith('_months')) return [statement, `${value} months`];
   if (predicate.endsWith('percent_of_price')) return [statement, `${value}%`];
@@ -68,11 +68,14 @@ const IMPLIED: readonly Figure[] = [
   { value: '100', unit: 'number', text: 'percent', derived: true },
 ];
 
-/** Where an explanation speaks of the contract, and where of the policy. */
+/** Where an explanation is about the contract, and where about the policy. */
 const OF_CLAUSE = /\bThe (?!policy\b)\w+|\bOther passages\b|\bNo clause\b|条款(?:中|另)|该比率|合同其他/g;
 const OF_POLICY = /\bthe policy\b|\b(?:above|below) what the policy\b|政策/g;
 
-/** A figure of the policy is not the contract's: "30 days; the policy asks for 45" is no "45 days; the policy asks for 30". */
+/**
+ * A figure of the policy is not the contract's: "30 days; the policy asks for 45" is not "45 days; the policy asks for
+ * 30".
+ */
 function rolesOf({ found, expected }: Statement): readonly FigureRole[] {
   return [
     { name: 'the contract', begins: OF_CLAUSE, support: supportOf(found, IMPLIED) },
@@ -80,7 +83,7 @@ function rolesOf({ found, expected }: Statement): readonly FigureRole[] {
   ];
 }
 
-/** Every figure and date of every explanation stands in the quoted passage or the cited fact, with the same magnitude. */
+/** Every figure and date of every explanation is in the quoted passage or the cited fact, with the same magnitude. */
 export function checkStatements(
   report: ContractReport,
   text: string,

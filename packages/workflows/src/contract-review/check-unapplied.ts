@@ -2,7 +2,10 @@ import type { VerdictReason } from '@cleanslate/contracts';
 import type { Check } from '@cleanslate/domain';
 import type { Analysis, ContractReport } from './schemas.ts';
 
-/** A policy nobody could apply hides a deviation: the report must name each one, with the reason that the validator finds itself, and no other. */
+/**
+ * A policy nobody could apply hides a deviation: the report must name each one, with the reason that the validator
+ * itself finds, and no other.
+ */
 export function checkUnapplied(report: ContractReport, own: Analysis): Check {
   const said = new Map(report.unapplied.map(({ policy, why }) => [policy, why]));
   const wanted = new Map(own.unused.map(({ policy, why }) => [policy, why]));

@@ -7,7 +7,7 @@ import type { Hit } from './rule.ts';
 import { type Sentence, sentencesOf } from './sentence.ts';
 import { suspiciousOf } from './suspicious.ts';
 
-/** A line of a table of contents names clauses and says nothing: "12. Assignment ........ 14". */
+/** A line of a table of contents names clauses and states nothing: "12. Assignment ........ 14". */
 const CONTENTS_LINE = /(?:\. ?){5,}\s?\d{0,3}\s?$|(?:…|·){3,}\s?\d{0,3}\s?$/;
 const BILLED = /\binvoic\w+|\bbill(?:ed|ing|s)?\b|\bconsult\w+ fees?\b|发票/i;
 const MAX_SUPPORTING = 5;
@@ -22,7 +22,7 @@ interface Located {
   readonly hit: Hit;
 }
 
-/** The clause is there, but what it fixes stands elsewhere or nowhere. */
+/** The clause is there, but what it fixes is elsewhere or nowhere. */
 const UNSETTLED: ReadonlySet<string> = new Set(['formula', 'reference', 'blank', 'schedule']);
 
 /** Scores run from 1 to about 15; what matters is that weak readings say so. */
@@ -75,7 +75,7 @@ function withList(sentence: Sentence, next: Sentence | undefined): Sentence {
 /** Finds each kind of clause in a contract's text; a kind that is not there is a result too. One result per kind, in order. */
 export function extractClauses(text: string): Clause[] {
   const all = [...sentencesOf(text)];
-  // What speaks to a machine is no clause between parties.
+  // A sentence that addresses a machine is not a clause between parties.
   const suspicious = suspiciousOf(text, all);
   const sentences = all.filter((sentence) => !suspicious.has(sentence));
   const employment = isEmploymentAgreement(text);

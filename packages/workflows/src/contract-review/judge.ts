@@ -14,7 +14,7 @@ import type { Clause, ClauseKind, PresentClause } from './clause.ts';
 import type { ChoiceRule, LimitRule, Measure, PolicyRule } from './policy.ts';
 import type { Problem, Severity } from './schemas.ts';
 
-/** A clause's value on the scale of the rule, and the conversion that took it there. */
+/** A clause's value on the scale of the rule, and the conversion used. */
 export interface Comparable {
   readonly value: Decimal;
   /** × this factor; null when the clause already has the rule's unit. */
@@ -30,7 +30,7 @@ export interface Judgement {
 
 const LEVELS = ['LOW', 'MEDIUM', 'HIGH'] as const;
 
-/** How much it matters that a required clause is not there: an open liability most, what the law also gives least. */
+/** How much a missing required clause matters: an open liability most, what the law also provides least. */
 const MISSING: Readonly<Record<ClauseKind, Severity>> = {
   payment_term: 'MEDIUM',
   late_payment_rate: 'LOW',
@@ -52,7 +52,7 @@ function lower(severity: Severity, advisory: boolean): Severity {
   return advisory ? (LEVELS[Math.max(0, LEVELS.indexOf(severity) - 1)] ?? 'LOW') : severity;
 }
 
-/** By how far the limit is missed: up to a quarter LOW, up to double MEDIUM, beyond that HIGH. */
+/** By how much the limit is missed: up to a quarter LOW, up to double MEDIUM, beyond that HIGH. */
 function gradeExcess(larger: Decimal, smaller: Decimal): Severity {
   if (compareDecimals(larger, multiplyDecimals(smaller, { digits: 125n, scale: 2 })) <= 0) return 'LOW';
   return compareDecimals(larger, multiplyDecimals(smaller, decimalOf(2))) <= 0 ? 'MEDIUM' : 'HIGH';
@@ -77,7 +77,7 @@ function capAs(clause: PresentClause, measure: Measure, unit: string | null): Co
     : { value: multiplyDecimals(value, decimalOf(100)), factor: '100' };
 }
 
-/** The clause's value as the rule measures it; null where they can't be compared. */
+/** The clause's value as the rule measures it; null if they can't be compared. */
 export function toComparable(clause: PresentClause, measure: Measure, unit: string | null): Comparable | null {
   const { value, unit: counts } = clause;
   if (measure === 'days' || measure === 'months') {
@@ -152,8 +152,8 @@ export function judge(rule: PolicyRule, clause: Clause): Judgement {
 }
 
 /**
- * The rules that speak about a clause. One deviation is said once: where the required clause is missing, blank or
- * without a ceiling, its limits add nothing; where no rule requires a missing clause, its first limit says so.
+ * The rules that apply to a clause. One deviation is reported once: if the required clause is missing, blank or without
+ * a ceiling, its limits add nothing; if no rule requires a missing clause, its first limit reports it.
  */
 export function rulesFor(rules: readonly PolicyRule[], clause: Clause): readonly PolicyRule[] {
   const own = rules.filter(({ kind }) => kind === clause.kind);

@@ -13,7 +13,10 @@ import type { Language, ModelReading, ModelRefusal } from './schemas.ts';
 import { type Sentence, sentencesOf } from './sentence.ts';
 import { suspiciousOf } from './suspicious.ts';
 
-/** What a model may say of a contract: which sentence is the clause that the rules did not find, and the words in it that fix the number or the choice. */
+/**
+ * What a model may say about a contract: which sentence is the clause that the rules did not find, and the words in it
+ * that fix the number or the choice.
+ */
 export const ModelItem = z.strictObject({
   clause: z.string().max(100),
   quote: z.string().max(8_000),
@@ -35,7 +38,7 @@ export interface Ground {
   readonly text: string;
   readonly sentences: readonly Sentence[];
   readonly suspicious: ReadonlySet<Sentence>;
-  /** Kinds that the rules found: theirs to read. */
+  /** Kinds that the rules found: left to the rules. */
   readonly settled: ReadonlySet<ClauseKind>;
   readonly rules: readonly PolicyRule[];
   readonly language: Language;
@@ -57,7 +60,7 @@ export function toGround(
   return { text, sentences, suspicious: suspiciousOf(text, sentences), settled, rules, language };
 }
 
-/** What a model is asked of a contract; without kinds or passages there is nothing to ask. */
+/** What a model is asked about a contract; without kinds or passages there is nothing to ask. */
 export function toQuestion({ text, sentences, suspicious, settled, rules }: Ground): ModelQuestion {
   const kinds = CLAUSE_KINDS.filter((kind) => !settled.has(kind) && rules.some((rule) => rule.kind === kind));
   const passages: { id: string; text: string }[] = [];
@@ -77,8 +80,9 @@ export type ItemOutcome = { readonly readings: readonly ModelReading[] } | { rea
 type Read = (kind: ClauseKind, sentence: Sentence) => ClauseReading | ModelRefusal;
 
 /**
- * What becomes of one item: a reading for each policy on that kind of clause, compared and worded by the rules' own code, or the reason why there is none. Number and
- * choice come from the quoted sentence; the model only points at them.
+ * The outcome of one item: a reading for each policy on that kind of clause, compared and worded by the rules' own
+ * code, or the reason why there is none. Number and choice come from the quoted sentence; the model only points at
+ * them.
  */
 export function readItem(ground: Ground, item: unknown): ItemOutcome {
   const parsed = ModelItem.safeParse(item);
@@ -89,7 +93,7 @@ export function readItem(ground: Ground, item: unknown): ItemOutcome {
   );
 }
 
-/** The same passage read again, by someone who has only what was made of it. */
+/** The same passage read again, by someone who has only the result. */
 export function readAgain(ground: Ground, { clause, quote, found }: ModelReading): ItemOutcome {
   return readPassage(ground, clause, quote, (kind, sentence) =>
     found.value === null ? readChoice(ground.rules, kind, sentence, found.choice) : readOnlyFigure(kind, sentence),
@@ -145,7 +149,7 @@ function isDuration({ unit }: Quantity): boolean {
   return DURATIONS.has(unit);
 }
 
-/** What the model means has to be the one number of that sort in the sentence, in the sentence's words. */
+/** What the model means must be the one number of that sort in the sentence, in the sentence's words. */
 function readFigure(kind: ClauseKind, sentence: Sentence, figure: string): ClauseReading | ModelRefusal {
   if (!foldWidth(sentence.plain).includes(foldWidth(figure).replace(/\s+/g, ' ').trim())) return 'figure_not_quoted';
   const [meant, another] = findQuantities(figure);
@@ -155,7 +159,7 @@ function readFigure(kind: ClauseKind, sentence: Sentence, figure: string): Claus
   return meant.value === reading.value && meant.unit === reading.unit ? reading : 'figure_not_quoted';
 }
 
-/** Where there are several, nobody says which is the clause's. */
+/** If there are several, it is unknown which is the clause's. */
 function readOnlyFigure(kind: ClauseKind, { plain }: Sentence): ClauseReading | ModelRefusal {
   const [only, another] = findQuantities(plain).filter(FIGURES[kind]);
   if (only === undefined) return 'figure_not_quoted';
@@ -173,8 +177,8 @@ function basisOf(kind: ClauseKind, unit: string): ClauseReading['basis'] {
 }
 
 /**
- * One of the names that a policy accepts, where the sentence has it; or nothing but that the clause is there. Which other name would be meant is a reading that nobody here
- * can check.
+ * One of the names that a policy accepts, if the sentence has it; otherwise only that the clause is there. Which other
+ * name would be meant is a reading that nobody here can check.
  */
 function readChoice(
   rules: readonly PolicyRule[],
@@ -182,7 +186,7 @@ function readChoice(
   { plain }: Sentence,
   choice: string | null,
 ): ClauseReading | ModelRefusal {
-  // A sentence with a figure says more than that it is there.
+  // A sentence with a figure says more than that the clause is there.
   if (choice === null)
     return figuresOf(plain).length === 0 ? { ...EMPTY_READING, basis: 'provision' } : 'figure_ambiguous';
   const accepted = rules.flatMap((rule) => (rule.kind === kind && rule.type === 'choice' ? rule.accepted : []));
@@ -201,7 +205,7 @@ function normalize(text: string): string {
 const PERMITS = /\b(?:may|might|could|can)\b|可以|有权|得以|可(?=于|在|由|将)/i;
 const BINDS = /\b(?:shall|must|will|is|are|agrees?|undertakes?|required|due)\b|应当?|必须|须|不得|为|不超过/i;
 
-/** What a party may do binds nobody: to read a limit out of it would make a "may" a "must". */
+/** What a party may do binds nobody: reading a limit out of it would turn a "may" into a "must". */
 function isPermission(plain: string): boolean {
   return PERMITS.test(plain) && !BINDS.test(plain);
 }
@@ -210,7 +214,10 @@ const BOUNDS =
   /\b(?:shall |must |may |will )?not (?:to )?(?:exceed|more than|less than|later than)\b|\b(?:no|not) (?:more|less|later)\b|不(?:得)?(?:超过|高于|低于|少于|迟于)/gi;
 const NEGATES = /\b(?:not|no|never|nor|none|neither|without|except|unless|excluding)\b|n't\b|[不无非未勿]|除外|除非/i;
 
-/** "No later than" sets a limit; any other negation may turn the sentence into the contrary of what its number or name suggests. */
+/**
+ * "No later than" sets a limit; any other negation may turn the sentence into the opposite of what its number or name
+ * suggests.
+ */
 function isNegated(plain: string): boolean {
   return NEGATES.test(plain.replace(BOUNDS, ''));
 }

@@ -47,7 +47,7 @@ const CHOSEN: ReadonlySet<ClauseKind> = new Set([
   'ip_ownership',
 ]);
 
-/** The only unit each measure is compared in; of an amount any currency. */
+/** The only unit each measure is compared in; for an amount any currency. */
 const UNIT_OF: Readonly<Record<Exclude<Measure, 'amount'>, string>> = {
   days: 'days',
   months: 'months',
@@ -62,11 +62,11 @@ export type Force = 'must' | 'should' | 'may';
 /** Why no rule can apply a fact. */
 export type Unusable =
   | { readonly code: 'negated' }
-  /** It says of itself that it is a guess: no draft's assumption is held against a contract. */
+  /** It says of itself that it is a guess: a draft's assumption is not held against a contract. */
   | { readonly code: 'doubtful' }
-  /** Its statement speaks to a machine: somebody planted it. */
+  /** Its statement addresses a machine: somebody planted it. */
   | { readonly code: 'instruction_like' }
-  /** An agent or an outside source said it. What a task concluded may not become the rule of the next one. */
+  /** An agent or an outside source said it. The conclusion of one task may not become the rule of the next one. */
   | { readonly code: 'unvouched'; readonly sourceType: SourceType }
   | {
       readonly code: 'no_rule';
@@ -177,13 +177,14 @@ function forceOf(modality: Assertion['modality']): Force {
 
 /** Why a fact may not bind a contract, whatever it says. */
 function findDoubt({ statement, sourceType }: PolicyFact): Unusable | null {
-  // No candidate of an agent can claim a person (`screen-candidate.ts`): this is what keeps agents from writing their own rules.
+  // No candidate of an agent can claim to be a person's (`screen-candidate.ts`): this keeps agents from writing their
+  // own rules.
   if (sourceType !== 'human_confirmed') return { code: 'unvouched', sourceType };
   if (isInstructionLike(statement)) return { code: 'instruction_like' };
   return isDoubtful(statement) ? { code: 'doubtful' } : null;
 }
 
-/** Null for a rule that asks for nothing: a clause that is not required. */
+/** Null for a rule that requires nothing: a clause that is not required. */
 function readRule(fact: PolicyFact, kind: ClauseKind, assertion: Assertion): PolicyRule | Unusable | null {
   const { predicate, value, unit, modality, polarity } = assertion;
   if (polarity === 'negative') return { code: 'negated' };
@@ -202,7 +203,10 @@ export interface FindUnusableOptions {
   readonly sourceType?: SourceType | undefined;
 }
 
-/** Why no rule of this workflow could apply a fact that a person states so; null where one can, or where it is about something else. */
+/**
+ * Why no rule of this workflow could apply such a fact from a person; null if one can, or if it is about something
+ * else.
+ */
 export function findUnusable(
   assertion: Assertion,
   { statement = '', sourceType = 'human_confirmed' }: FindUnusableOptions = {},
@@ -212,7 +216,10 @@ export function findUnusable(
   return unused[0]?.why ?? null;
 }
 
-/** Rules from facts; facts on other subjects are left alone, those on ours that can't be applied are listed with why. */
+/**
+ * Rules from facts; facts on other subjects are ignored, those on ours that can't be applied are listed with the
+ * reason.
+ */
 export function readPolicies(
   facts: readonly PolicyFact[],
   { believeAll = false }: ReadPoliciesOptions = {},
@@ -221,7 +228,7 @@ export function readPolicies(
   const unused: { policy: string; why: Unusable }[] = [];
   const seen = new Set<string>();
   for (const fact of facts) {
-    // The same version may come by two subjects, where one is the beginning of the other.
+    // The same version may be found by two subjects, if one is the beginning of the other.
     if (seen.has(toPolicyRef(fact))) continue;
     seen.add(toPolicyRef(fact));
     const kind = fact.assertion === null ? null : kindOf(fact.assertion.subject);

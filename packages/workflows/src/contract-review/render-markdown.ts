@@ -109,7 +109,10 @@ const ZH: Labels = {
   dropped: '其回答中未采纳的',
 };
 
-/** No mark of a text may become one of ours: no heading, list, link, picture or tag, and no address that a viewer would make a link of. */
+/**
+ * No mark in a text may become one of ours: no heading, list, link, picture or tag, and no address that a viewer would
+ * turn into a link.
+ */
 function escapeText(text: string): string {
   return text
     .replace(/[\\`*_[\]<>#|]/g, (char) => `\\${char}`)
@@ -190,14 +193,14 @@ function renderSuspicious({ suspicious }: Rendered, labels: Labels): string[] {
   return [`## ${labels.suspicious}`, '', labels.unread, '', ...shown];
 }
 
-/** Only where there is something to say: a report without it is the same as ever. */
+/** Only if there is something to say: otherwise the report has no such section. */
 function renderUnapplied({ unapplied }: Rendered, labels: Labels): string[] {
   if (unapplied.length === 0) return [];
   const lines = unapplied.map(({ policy, why }) => `- \`${policy}\`: ${inline(why)}`);
   return [`## ${labels.unapplied}`, '', labels.unchecked, '', ...lines, ''];
 }
 
-/** Only where a model is configured. */
+/** Only if a model is configured. */
 function renderModel({ model, language }: Rendered, labels: Labels): string[] {
   if (model === undefined) return [];
   const words = wordsOf(language);
@@ -210,7 +213,9 @@ function renderModel({ model, language }: Rendered, labels: Labels): string[] {
   return [`## ${labels.byModel}`, '', inline(labels.ofModel(model)), '', ...items, ...last];
 }
 
-/** The report for people. Everything in it stands in the report's fields too, so the validator can render it again. */
+/**
+ * The report for people. Everything in it is also in the report's fields, so that the validator can render it again.
+ */
 export function renderMarkdown(report: Rendered): string {
   const words = wordsOf(report.language);
   const labels = report.language === 'zh' ? ZH : EN;

@@ -16,7 +16,7 @@ function toEvidence(analysis: Analysis, sha256: string): Evidence[] {
     if (span !== null) evidence.set(`${span.start}-${span.end}`, { type: 'document', sha256, quote, span });
   }
   for (const clause of analysis.clauses) {
-    // Further passages are evidence only where an explanation sends the reader to them: what nothing rests on is noise.
+    // Further passages are evidence only if an explanation refers the reader to them: what nothing rests on is noise.
     if (!clause.present || !clause.notes.includes('other_values_elsewhere')) continue;
     const { span: beside } = clause;
     if (!evidence.has(`${beside.start}-${beside.end}`)) continue;

@@ -13,7 +13,7 @@ export type ClauseRule = (sentence: Sentence, next: readonly Sentence[]) => Hit 
 /** All that is known about one kind of clause: what may hold it, and its two languages side by side. */
 export interface KindRules {
   readonly kind: ClauseKind;
-  /** No clause of this kind stands without one of these words; it spares the rules most sentences. */
+  /** Every clause of this kind contains one of these words; this spares the rules most sentences. */
   readonly about: RegExp;
   readonly en: ClauseRule;
   readonly zh: ClauseRule;
@@ -42,7 +42,7 @@ export interface Case {
   /** The same words in a sentence that says something else. */
   readonly not?: RegExp;
   readonly score: number;
-  /** What is read from it; null where it says nothing after all. Default: the clause is there, without a value. */
+  /** What is read from it; null if it says nothing after all. Default: the clause is there, without a value. */
   readonly read?: (found: Found) => Partial<Hit> | null;
 }
 

@@ -68,7 +68,7 @@ export const Problem = z.enum([
   'not_accepted',
   /** The clause excludes damages but sets no ceiling. */
   'no_ceiling',
-  /** The clause has a blank where its number should stand. */
+  /** The clause has a blank in place of its number. */
   'left_blank',
   /** The clause can't be compared with the policy's number: a formula, a reference, another currency. */
   'not_comparable',
@@ -118,7 +118,7 @@ export type CitedPolicy = z.infer<typeof CitedPolicy>;
 export const UnusedPolicy = z.strictObject({ policy: FactRef, why: z.string().min(1).max(500) });
 export type UnusedPolicy = z.infer<typeof UnusedPolicy>;
 
-/** Passages that speak to a machine rather than between the parties: shown, and read as nothing. */
+/** Passages that address a machine rather than the parties: shown, and never followed. */
 const Suspicious = z.array(QuotedRecord).max(20).readonly().default([]);
 
 export const MODEL_REFUSALS = [
@@ -127,15 +127,15 @@ export const MODEL_REFUSALS = [
   /** The rules read that kind of clause: what they found stands. */
   'settled_by_rules',
   'no_policy',
-  /** It is no sentence of the document, letter by letter. */
+  /** It is not a sentence of the document, word for word. */
   'not_quoted',
   'not_unique',
   'suspicious',
-  /** The sentence has none of the words without which no clause of that kind stands. */
+  /** The sentence has none of the words that every clause of that kind contains. */
   'other_kind',
   /** It says what somebody may do, and binds nobody. */
   'permission',
-  /** It says what is not: the contrary of what its number or name suggests may hold. */
+  /** It says what is not so: the opposite of what its number or name suggests may be true. */
   'negated',
   'figure_not_quoted',
   'figure_ambiguous',
@@ -146,7 +146,10 @@ export const MODEL_REFUSALS = [
 ] as const;
 export type ModelRefusal = (typeof MODEL_REFUSALS)[number];
 
-/** A passage that a model pointed at, where the rules found no clause of that kind: read and compared by the rules' own code. `problem` null: it complies. */
+/**
+ * A passage that a model pointed at, of a kind of which the rules found no clause: read and compared by the rules' own
+ * code. `problem` null: it complies.
+ */
 export const ModelReading = z.strictObject({
   clause: z.enum(CLAUSE_KINDS),
   quote: z.string().min(1).max(MAX_QUOTE),
@@ -161,16 +164,16 @@ export const ModelReading = z.strictObject({
 });
 export type ModelReading = z.infer<typeof ModelReading>;
 
-/** What a model added, apart from what the rules found; absent where none is configured. */
+/** What a model added, apart from what the rules found; absent if none is configured. */
 export const ModelPart = z.strictObject({
   name: z.string().min(1).max(200),
   outcome: z.enum(['not_needed', 'asked', 'failed']),
-  /** Code of the error, where it gave no answer. */
+  /** Code of the error, if it gave no answer. */
   error: z.string().max(100).nullable(),
   /** Passages for which there was no room in the question. */
   unread: z.int().nonnegative(),
   readings: z.array(ModelReading).max(100).readonly(),
-  /** Items of its answer that failed a check: none was mended. */
+  /** Items of its answer that failed a check: none was repaired. */
   dropped: z
     .array(z.strictObject({ reason: z.enum(MODEL_REFUSALS), count: z.int().positive() }))
     .max(20)
@@ -178,9 +181,9 @@ export const ModelPart = z.strictObject({
 });
 export type ModelPart = z.infer<typeof ModelPart>;
 
-/** Comparisons of one review. A base with more policies than that is told that its review is too large; none is left out. */
+/** Most comparisons of one review. With more policies the review is refused as too large; none is left out. */
 const MAX_APPLIED = 1_000;
-/** Of each of fourteen subjects a page of what nobody vouched for. */
+/** For each of fourteen subjects, a page of what nobody vouched for. */
 const MAX_UNUSED = 3_000;
 
 /** What the analyzer hands to the generator. */
@@ -233,7 +236,7 @@ export const ContractReport = z.strictObject({
     .array(Evidence)
     .max(2 * MAX_APPLIED)
     .readonly(),
-  /** Policies that could not be applied; what they ask for was not checked. */
+  /** Policies that could not be applied; what they require was not checked. */
   unapplied: z.array(UnusedPolicy).max(MAX_UNUSED).readonly().default([]),
   /** What the contract says on each kind of clause, whether or not a policy asks. */
   clauses: z.array(ClauseRecord).max(20).readonly().default([]),

@@ -1,12 +1,12 @@
 import { foldWidth, type Span } from '@cleanslate/domain';
 
-/** A sentence of the text as it came, and the same sentence made plain for matching. */
+/** A sentence of the text as it is, and the same sentence normalised for matching. */
 export interface Sentence {
   readonly span: Span;
-  /** Half-width, single blanks, page furniture taken out. Offsets into it mean nothing outside. */
+  /** Half-width, single spaces, page headers and footers removed. Offsets into it mean nothing outside. */
   readonly plain: string;
   readonly chinese: boolean;
-  /** The last heading above it, plain; empty before the first. */
+  /** The last heading above it, normalised; empty before the first. */
   readonly heading: string;
 }
 
@@ -46,7 +46,7 @@ function isHeading(line: string): boolean {
   );
 }
 
-/** Does `line` go on with the sentence that `previous` left open, over `gap` (blank lines or a page break)? */
+/** Does `line` continue the sentence that `previous` left open, over `gap` (blank lines or a page break)? */
 function continues(previous: Line, line: Line, gap: boolean): boolean {
   const last = previous.trimmed;
   if (isHeading(last) || SECTION_START.test(line.trimmed)) return false;
@@ -91,13 +91,13 @@ function* endsOf(text: string): Generator<number> {
 const PLACEHOLDER =
   /\{\{[^{}\n]{1,60}\}\}|\[\[[^[\]\n]{1,60}\]\]|\[(?:[A-Z]{2,20}(?:[ _/-][A-Z0-9]{1,20}){0,5}|(?:[Ii]nsert|[Ee]nter|[Ss]pecify|[Nn]umber|[Aa]mount|[Dd]ate|[Tt]erm|[Pp]eriod|[Dd]uration)\b[^[\]\n]{0,60}|[●○•■◆]{1,6}|[A-Z](?=\]\s{0,10}(?:%|(?:business |calendar )?(?:days?|weeks?|months?|years?|percent)\b)))\]/g;
 
-/** Markdown's emphasis and template brackets go ("[30] days"), and every way of leaving a blank becomes "____". */
+/** Markdown's emphasis and template brackets are removed ("[30] days"), and every form of a blank becomes "____". */
 function toPlain(joined: string, chinese: boolean): string {
-  // A hard line break inside Chinese text is no blank.
+  // A hard line break inside Chinese text is not a space.
   const unwrapped = chinese
     ? joined
         .replace(/([\u4e00-\u9fff,、])\s*\n\s*(?=[\u4e00-\u9fff\d])/g, '$1')
-        // What was underlined blanks in a form comes as a gap: "验收后 个工作日内", "总价的 %".
+        // Underlined blanks of a form arrive as a gap: "验收后 个工作日内", "总价的 %".
         .replace(/(?<=[后为起于付在的]) {1,20}(?=(?:个(?:工作日|日历日|月)|日内|天内|%|‰))/g, '____')
     : joined;
   return unwrapped

@@ -2,7 +2,7 @@ import type { ClauseKind, PresentClause } from './clause.ts';
 import type { Force, Measure, Unusable } from './policy.ts';
 import type { Problem } from './schemas.ts';
 
-/** What a rule wants, and how strongly: no sentence may make a recommendation a duty. */
+/** What a rule requires, and how strongly: no sentence may turn a recommendation into a duty. */
 export interface Wanted {
   readonly text: string;
   readonly force: Force;

@@ -3,7 +3,7 @@ import { defineWorkflow, type WorkflowDefinition } from '@cleanslate/domain/ledg
 import { z } from 'zod';
 import { POLICY_SUBJECTS } from './policy-subjects.ts';
 
-/** What each step is given, by whom it is done. A workflow of your own may take these and give them something else. */
+/** What each step is given, and who does it. A workflow of your own may use these with other inputs. */
 export const CONTRACT_REVIEW_STEPS = {
   retrieve: {
     role: 'retriever',
@@ -30,7 +30,10 @@ export const CONTRACT_REVIEW_STEPS = {
   },
 } satisfies WorkflowDefinition['steps'];
 
-/** retrieve (policy facts at the pin) → analyze → generate → validate; what the validator sends back is analyzed anew, at most three rounds. */
+/**
+ * retrieve (policy facts at the pin) → analyze → generate → validate; what the validator sends back is analyzed again,
+ * for at most three rounds.
+ */
 export const contractReviewWorkflow = defineWorkflow({
   name: 'contract-review',
   input: z.strictObject({ document: DocumentInput }),

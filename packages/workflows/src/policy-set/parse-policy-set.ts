@@ -4,13 +4,13 @@ import { type ReadYaml, readYaml } from '@cleanslate/documents';
 import { checkImport } from '@cleanslate/domain';
 import { PolicySetFile } from './policy-set-schema.ts';
 
-/** Facts don't depend on each other; only within one file they are imported together or not at all. */
+/** Facts don't depend on each other; only those of one file are imported together or not at all. */
 export const HOW_TO_SPLIT =
   'put its facts into several files, each with the same `policySet:` above them, and import each: for f in policies-*.yaml; do slate fact import "$f" || break; done';
 
 /**
- * A policy set in YAML → the request that imports it. Times may be plain dates (midnight UTC) or carry an offset. Throws `INVALID_INPUT` that
- * names file, line, field and remedy; nothing is guessed, and nothing unknown is passed over.
+ * A policy set in YAML → the request that imports it. Times may be plain dates (midnight UTC) or carry an offset.
+ * Throws `INVALID_INPUT` naming file, line, field and remedy; nothing is guessed, and nothing unknown is skipped.
  */
 export function parsePolicySet(yaml: string | Uint8Array, file = 'policy set'): RequestOf<typeof FactImportSet> {
   const read = readYaml(yaml, file, { holds: 'one policy set', needs: 'policySet and facts', split: HOW_TO_SPLIT });

@@ -28,7 +28,7 @@ const period = z.strictObject({ value, statement, validFrom: time, validUntil: t
 const FactWithPeriods = z.strictObject({ ...head, periods: z.array(period).min(1).max(200) });
 const FactOfOnePeriod = z.strictObject({ ...head, ...period.shape });
 
-/** A fact of the file: `periods`, or the one period's keys beside the fact's own. */
+/** A fact of the file: `periods`, or the keys of a single period beside the fact's own. */
 const PolicyFact = z.unknown().transform((given, context) => {
   const severalPeriods = typeof given === 'object' && given !== null && 'periods' in given;
   const parsed = (severalPeriods ? FactWithPeriods : FactOfOnePeriod).safeParse(given);
@@ -45,7 +45,7 @@ export const PolicySetFile = z.strictObject({
     name: z.string().min(1).max(200),
     /** Where the statements come from; readers see it as `sourceRef`. */
     source: z.string().min(1).max(500),
-    /** Who imports a set vouches for it. */
+    /** Whoever imports a set vouches for it. */
     sourceType: SourceType.default('human_confirmed'),
   }),
   facts: z.array(PolicyFact).min(1).max(2_000),

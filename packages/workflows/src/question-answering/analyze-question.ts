@@ -20,12 +20,15 @@ export type AnalyzeInput = {
   /** Searches by sub-goal, in the order of the plan. */
   readonly found: readonly FoundSubGoal[];
   readonly extra: readonly ExtraEvidence[];
-  /** Milliseconds: what freshness is counted from. */
+  /** Milliseconds: the moment that freshness is relative to. */
   readonly now: number;
   readonly provider: Provider;
 };
 
-/** Answers every sub-goal from what was found for it, compares where two are to be compared, and says what is not known. The analyzer's whole work. */
+/**
+ * Answers every sub-goal from what was found for it, compares where a comparison is asked for, and says what is not
+ * known. The analyzer's whole work.
+ */
 export function analyzeQuestion({ found, extra, now, provider }: AnalyzeInput): QuestionAnalysis {
   const answers = found.map(({ subGoal, output }) => ({
     subGoal,
@@ -51,7 +54,7 @@ function unreachableOf(searches: readonly { readonly output: Retrieved }[]): Ret
 
 type Answered = { readonly subGoal: SubGoalRecord; readonly answer: SubGoalAnswer };
 
-/** What was looked for anew counts for the sub-goal whose question it was. */
+/** What was found in an added search counts for the sub-goal whose question it was. */
 function withExtra(output: Retrieved, subGoal: SubGoalRecord, extra: readonly ExtraEvidence[]): Retrieved {
   const own = extra.filter(({ query }) => query === (output.question ?? subGoal.question));
   if (own.length === 0) return output;
@@ -61,7 +64,10 @@ function withExtra(output: Retrieved, subGoal: SubGoalRecord, extra: readonly Ex
   return { ...output, facts: [...facts.values()].slice(0, 200) };
 }
 
-/** Of two sub-goals that are to be compared: each fact that answers both, as it was and as it is; else what each came to. */
+/**
+ * For two sub-goals to be compared: each fact that answers both, as it was and as it is; otherwise what each ended
+ * with.
+ */
 function compareSubGoals(answers: readonly Answered[]): {
   readonly statements: readonly AnswerStatement[];
   readonly missing: readonly Missing[];
@@ -96,7 +102,7 @@ function pairsOf(
   );
 }
 
-/** The last that held in its period: what it had come to. */
+/** The last one in force during its period: how it ended. */
 function measurable(statements: readonly QuotedAnswer[]): QuotedAnswer | undefined {
   return (
     statements.findLast(({ value, unit }) => value !== null && unit !== null) ??

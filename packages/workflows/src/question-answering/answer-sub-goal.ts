@@ -19,7 +19,10 @@ export type SubGoalAnswer = {
 const MARGIN = 0.12;
 const MAX_TOPICS = 3;
 
-/** What the facts that were found say to a sub-goal, quoted, or what is not known. No model, no guess: a fact answers or it doesn't. */
+/**
+ * What the found facts say about a sub-goal, quoted, or what is not known. No model, no guess: a fact answers or it
+ * doesn't.
+ */
 export function answerSubGoal(subGoal: SubGoalRecord, retrieved: Retrieved, now: number): SubGoalAnswer {
   const { id, period } = subGoal;
   const question = retrieved.question ?? subGoal.question;
@@ -67,7 +70,7 @@ export function answerSubGoal(subGoal: SubGoalRecord, retrieved: Retrieved, now:
 /** Best first. */
 function findMatches(facts: readonly FoundFact[], need: QuestionNeed): readonly Match[] {
   const matches = facts.flatMap((found) => matchFact(found, need) ?? []);
-  // "What is the liability cap?" is asked for a number: that there must be one answers it only where nobody says which.
+  // "What is the liability cap?" asks for a number: that there must be one is an answer only if nobody says which.
   const numbered =
     need.sort === null
       ? matches
@@ -75,7 +78,8 @@ function findMatches(facts: readonly FoundFact[], need: QuestionNeed): readonly 
           matches.filter(({ found }) => hasSort(figuresOf(found.statement), need)),
           matches,
         );
-  // What has a subject and a predicate is measured by them as well: the two sorts are only comparable among themselves.
+  // Statements with a subject and a predicate are measured by those as well: the two sorts are only comparable among
+  // themselves.
   const [keyed, plain] = [numbered.filter(isKeyed), numbered.filter((match) => !isKeyed(match))];
   return [...keepBest(keyed), ...keepBest(plain)];
 }
@@ -95,7 +99,7 @@ function orAll(some: readonly Match[], all: readonly Match[]): readonly Match[] 
   return some.length > 0 ? some : all;
 }
 
-/** Of a timeline nobody asked for a beginning of, what came before the first version is no gap. */
+/** In a timeline whose beginning nobody asked for, the time before the first version is not a gap. */
 function isTelling(gap: Interval, { timeline, period }: SubGoalRecord): boolean {
   return !(timeline && period?.from === null && gap.from === null);
 }
@@ -119,7 +123,8 @@ function toQuoted(found: FoundFact, subGoal: SubGoalRecord, question: string, ne
 export type FoundSubGoal = { readonly subGoal: SubGoalRecord; readonly output: Retrieved };
 
 /**
- * A sub-goal's question with the results of others put in. Null where one of them has none, or more than one: nobody guesses which was meant.
+ * A sub-goal's question with the results of others inserted. Null if one of them has none, or more than one: nobody
+ * guesses which was meant.
  */
 export function resolveQuestion(question: string, found: readonly FoundSubGoal[], now: number): string | null {
   let unknown = false;
@@ -135,7 +140,8 @@ export function resolveQuestion(question: string, found: readonly FoundSubGoal[]
 }
 
 /**
- * When and at which level words are looked for again: as the sub-goal was whose question they are. Words of nobody's question may read what every sub-goal may.
+ * When and at which level an added search runs: like the sub-goal whose question it is. A search that belongs to no
+ * question may read what every sub-goal may.
  */
 export function scopeOfQuery(
   query: string,

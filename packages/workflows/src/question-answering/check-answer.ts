@@ -17,7 +17,10 @@ export type CheckAnswerInput = {
   /** What the searches found, each fact as the validator itself read it. */
   readonly found: readonly FoundSubGoal[];
   readonly extra: readonly ExtraEvidence[];
-  /** Versions that are cited, and all that speak of the same subject, as the validator itself read them: those that are believed at the pin's revision. */
+  /**
+   * Cited versions, and all about the same subject, as the validator itself read them: those that are believed at the
+   * pin's revision.
+   */
   readonly facts: readonly FoundFact[];
   /** The result to be judged; nothing in it is believed. */
   readonly answer: unknown;

@@ -6,7 +6,7 @@ import { periodOf } from './check-citations.ts';
 import type { Dispute, Missing, QuotedAnswer } from './schemas.ts';
 import { comparableStatement, groupByTopic, toRange } from './settle-topic.ts';
 
-/** Which sides stand in a dispute, whatever it is called. */
+/** The sides of a dispute, whatever it is called. */
 function sidesOf({ sides }: Dispute): string {
   return sides
     .map(({ fact, disputeId }) => fact ?? `#${disputeId}`)
@@ -44,7 +44,9 @@ export function checkDisputes({ answer, own, input }: JudgedAnswer): Asked {
   };
 }
 
-/** A fact of the same subject that holds then, says something else, and that no search brought up: it is looked for. */
+/**
+ * A fact of the same subject that is in force then, says something else, and that no search found: it is searched for.
+ */
 function findUnseen(quotes: readonly QuotedAnswer[], input: CheckAnswerInput): VerdictReason[] {
   const seen = new Set(
     [...input.found, ...input.extra].flatMap(({ output }) => output.facts.map(({ fact }) => fact as string)),

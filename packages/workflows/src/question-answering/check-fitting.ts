@@ -26,7 +26,7 @@ function questionOf({ subGoal }: QuotedAnswer, { subGoals, found, pin }: CheckAn
   return planned === undefined ? null : resolveQuestion(planned.question, found, Date.parse(pin.validAt));
 }
 
-/** The nearest fact is no answer: it must hold what the question is about. */
+/** The nearest fact is not an answer: it must contain what the question is about. */
 export function checkFitting(judged: JudgedAnswer): Asked {
   const quotes = quotesOf(judged);
   const reasons = quotes.flatMap(({ statement, own, question, path }): VerdictReason[] => {

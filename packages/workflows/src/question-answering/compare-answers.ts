@@ -11,7 +11,7 @@ import type { ComparedAnswer, QuotedAnswer } from './schemas.ts';
 type Measured = { readonly value: Decimal; readonly unit: string };
 type Measurable = Pick<QuotedAnswer, 'value' | 'unit'>;
 
-/** What two answers are to each other: greater, less or equal, and by how much. Null where their units can't be compared. */
+/** How two answers compare: greater, less or equal, and by how much. Null if their units can't be compared. */
 export function compareAnswers(left: QuotedAnswer, right: QuotedAnswer): ComparedAnswer | null {
   const pair = toOneUnit(left, right);
   if (pair === null) return null;

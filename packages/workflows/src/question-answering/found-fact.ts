@@ -10,8 +10,8 @@ import {
 import { EvidenceRef, type FoundFact } from './schemas.ts';
 
 /**
- * A fact version as question answering carries it from step to step. Of the claims, those against this version that may be read up to the level: a claim's
- * words have a level of their own, which may lie above the fact's.
+ * A fact version as question answering passes it from step to step. Of the claims against this version, those that may
+ * be read up to the level: a claim's words have a level of their own, which may be above the fact's.
  */
 export function toFoundFact(
   fact: FactView,
@@ -62,7 +62,7 @@ function toChallenger({ disputeId, challenger }: DisputeView): FoundFact['challe
   return { disputeId, statement, value, unit: challenger.unit, sourceType: null, sourceRef: null };
 }
 
-/** The sentences of a passage of another source, each to be cited by itself. What can't be cited is left out. */
+/** The sentences of a passage of another source, each citable by itself. What can't be cited is left out. */
 export function toFoundPassages(evidence: Evidence, sourceType: FoundFact['sourceType']): readonly FoundFact[] {
   const { source, locator, content, score, accessLevel, validFrom = null, validUntil = null, title, flags } = evidence;
   return splitSentences(content).flatMap((sentence, index): FoundFact[] => {

@@ -33,7 +33,7 @@ export function generateAnswer(analysis: QuestionAnalysis, subject: AnswerSubjec
   return { ...answer, markdown: renderAnswer(answer) };
 }
 
-/** The last sub-goal of a chain is the question itself: without it nothing is answered, whatever led there. */
+/** The last sub-goal of a chain is the question itself: without it nothing is answered, whatever came before. */
 function outcomeOf({ statements, missing }: QuestionAnalysis, subGoals: readonly SubGoalRecord[]): Answer['outcome'] {
   const last = subGoals.at(-1);
   const final =

@@ -13,7 +13,10 @@ import { boundOf, type QuestionNeed, sortOf } from './question-need.ts';
 import type { FoundFact } from './schemas.ts';
 import { coversRun, isFraming, stemsOf, toSameWords } from './words-of-question.ts';
 
-/** What a statement's "in March" would be counted from; only times with their year are read, so it never counts. */
+/**
+ * The moment that a statement's "in March" would be relative to; only times with their year are read, so it never
+ * counts.
+ */
 const NO_ANCHOR = '2000-01-01T00:00:00.000Z';
 
 export type Match = {
@@ -23,8 +26,9 @@ export type Match = {
 };
 
 /**
- * Whether a fact answers what is asked, by what it says and not by how near it is: it holds every word that the question is about, no other number than one
- * named in it, the sort of number asked for, and the end of a range that was asked for. Null: it doesn't.
+ * Whether a fact answers the question, by what it says and not by how near it is: it contains every word that the
+ * question is about, no other number than one named in it, the requested sort of number, and the requested end of a
+ * range. Null: it doesn't.
  */
 export function matchFact(found: FoundFact, need: QuestionNeed): Match | null {
   const { statement, assertion, suspicious } = found;
@@ -48,14 +52,14 @@ export function matchFact(found: FoundFact, need: QuestionNeed): Match | null {
   return { found, fit: fitOf(found, key, need, figures) };
 }
 
-/** "Priority 2" is not "within 2 hours": a bare number is one of the fact's bare numbers, where it has any. */
+/** "Priority 2" is not "within 2 hours": a bare number is one of the fact's bare numbers, if it has any. */
 function holdsFigure(figures: readonly Figure[], asked: Figure): boolean {
   const bare = figures.filter(({ unit }) => unit === 'number');
   const comparable = asked.unit === 'number' && bare.length > 0 ? bare : figures;
   return comparable.some((figure) => isSameFigure(asked, figure));
 }
 
-/** Of the times that a statement names with their year, none is the one asked about. */
+/** None of the times that a statement names with their year is the one asked about. */
 function speaksOfOtherTime(statement: string, period: Interval): boolean {
   const named = findPeriods(statement, NO_ANCHOR).filter(({ span }) =>
     /\d{4}/.test(foldWidth(statement.slice(span.start, span.end))),
@@ -78,7 +82,7 @@ function namesOtherPeriod(figures: readonly Figure[], per: Period): boolean {
 
 /** Has it a number of the sort that was asked for? */
 export function hasSort(figures: readonly Figure[], { sort }: QuestionNeed): boolean {
-  // "What is the limit" may be one of money or of pieces; days never answer a question for a rate.
+  // "What is the limit" may ask for money or for pieces; days never answer a question for a rate.
   if (sort === null || sort === 'money' || sort === 'count') return figures.length > 0;
   return figures.some((figure) => sortOf(figure) === sort);
 }

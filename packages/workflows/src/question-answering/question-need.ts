@@ -9,9 +9,9 @@ export type Bound = 'most' | 'least';
 export type QuestionNeed = {
   readonly question: string;
   readonly words: QuestionWords;
-  /** A fact that speaks of another time ("the budget for 2026") answers another question. */
+  /** A fact about another time ("the budget for 2026") answers another question. */
   readonly period: Interval | null;
-  /** Sort of number asked for; `required` where the question can't be answered without one. */
+  /** Sort of number asked for; `required` if the question can't be answered without one. */
   readonly sort: ValueSort | null;
   readonly numberRequired: boolean;
   readonly bound: Bound | null;
@@ -54,7 +54,7 @@ const PERS: readonly (readonly [Period, RegExp])[] = [
 const YES_NO =
   /^(?:is|are|was|were|may|must|can|could|do|does|did|should|shall|will|has|have)\b|吗$|是否|能否|可否|能不能|可不可以/i;
 
-/** `period`: when it is asked about; null: at the pin. */
+/** `period`: the time it is about; null: the pin. */
 export function needOf(question: string, period: Interval | null = null): QuestionNeed {
   const sort = SORTS.find(([, pattern]) => pattern.test(question))?.[0] ?? null;
   return {
@@ -76,7 +76,7 @@ const FACT_MOST =
 const FACT_LEAST =
   /\b(?:at least|no less than|minimum|not be (?:less|shorter|lower|fewer) than|not fall below)\b|不得少于|不少于|不得低于|不低于|至少|最少|最短|最低|以上/i;
 
-/** Which end a statement bounds; null where it names a value, or both. */
+/** Which end a statement bounds; null if it names a value, or both. */
 export function boundOf(statement: string, predicate: string | null): Bound | null {
   if (predicate !== null && /^max(?:imum)?_/i.test(predicate)) return 'most';
   if (predicate !== null && /^min(?:imum)?_/i.test(predicate)) return 'least';

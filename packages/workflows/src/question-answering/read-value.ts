@@ -2,7 +2,7 @@ import { figuresOf } from '@cleanslate/domain';
 import { type QuestionNeed, sortOf } from './question-need.ts';
 import type { FoundFact, QuotedAnswer } from './schemas.ts';
 
-/** The value in the fact's own form, else the first number of the sort that was asked for. */
+/** The value in the fact's own form, otherwise the first number of the requested sort. */
 export function readValue(
   { statement, assertion }: FoundFact,
   need: QuestionNeed,

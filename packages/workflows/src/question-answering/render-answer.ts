@@ -6,7 +6,7 @@ export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
   const words = wordsIn(answer.language);
   const lines = [`# ${toPlain(answer.question)}`, '', `## ${words.outcome[answer.outcome]}`, ''];
   const said = answer.statements.map((statement) => `- ${toLine(statement, words, answer.plan.by === 'model')}`);
-  // One fact may answer at several times; its line says when it holds.
+  // One fact may answer at several times; its line says when it is in force.
   lines.push(...new Set(said));
   const unknown = [
     ...answer.missing.map((missing) => words.why(missing)),
@@ -47,12 +47,12 @@ function toDisputeLines(dispute: Dispute, words: Words): string[] {
   ];
 }
 
-/** Between backticks nothing else is markup. */
+/** Nothing between backticks is markup. */
 function nameOf(ref: string): string {
   return ref.replaceAll('`', "'").replace(/\s+/g, ' ');
 }
 
-/** Quoted text stays text: no heading, link, picture or tag, and no address that a viewer would make a link of. */
+/** Quoted text stays text: no heading, link, picture or tag, and no address that a viewer would turn into a link. */
 function toPlain(text: string): string {
   return text
     .replace(/\s+/g, ' ')

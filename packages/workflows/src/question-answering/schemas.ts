@@ -16,7 +16,7 @@ const GoalId = z.string().regex(/^g[1-9]\d?$/);
 const Question = z.string().min(1).max(MAX_QUESTION);
 const Statement = z.string().min(1).max(20_000);
 
-/** `source:<name>:<locator>§<n>`: the n-th sentence of what stands there. */
+/** `source:<name>:<locator>§<n>`: the n-th sentence of what is there. */
 const PassageRef = z.string().regex(/^source:[a-z0-9][a-z0-9_-]{0,62}:.{1,2000}§[1-9][0-9]{0,5}$/su);
 /** What a statement rests on: a fact version, or a sentence of another source. */
 export const EvidenceRef = z.union([FactRef, PassageRef]);
@@ -40,7 +40,7 @@ export type SubGoalRecord = z.infer<typeof SubGoalRecord>;
 export const Provider = z.strictObject({ kind: z.enum(['offline', 'openai']), model: z.string().min(1).max(200) });
 export type Provider = z.infer<typeof Provider>;
 
-/** How a question is to be answered: what the planner hands out. */
+/** How a question will be answered: the planner's output. */
 export const QuestionPlanRecord = z.strictObject({
   language: z.enum(QUESTION_LANGUAGES),
   kind: z.enum(QUESTION_KINDS),
@@ -77,7 +77,7 @@ export const FoundFact = z.strictObject({
   validUntil: UtcTime.nullable(),
   /** Of the search; comparable within one search only. */
   score: z.number(),
-  /** It speaks to a machine: quoted as data, never an answer. */
+  /** It addresses a machine: quoted as data, never an answer. */
   suspicious: z.boolean(),
   challengers: z.array(Challenger).max(20).readonly(),
 });
@@ -89,9 +89,9 @@ const Unreachable = z
   .max(MAX_SOURCES)
   .readonly();
 
-/** What a search for one sub-goal came to. */
+/** The outcome of a search for one sub-goal. */
 export const Retrieved = z.strictObject({
-  /** As it was asked: with the results of other sub-goals put in; null where one of them has none. */
+  /** The question as asked: with the results of other sub-goals inserted; null if one of them has none. */
   question: Question.nullable(),
   facts: z.array(FoundFact).max(200).readonly(),
   channels: z.array(z.enum(SEARCH_CHANNELS)).max(SEARCH_CHANNELS.length).readonly(),
@@ -99,17 +99,17 @@ export const Retrieved = z.strictObject({
 });
 export type Retrieved = z.infer<typeof Retrieved>;
 
-/** A statement of the knowledge base that answers a sub-goal, letter by letter. */
+/** A statement of the knowledge base that answers a sub-goal, word for word. */
 export const QuotedAnswer = z.strictObject({
   kind: z.literal('quote'),
   subGoal: GoalId,
   question: Question,
   quote: Statement,
   fact: EvidenceRef,
-  /** What was asked for, where the fact has it in a form of its own: "30", "days". */
+  /** The requested value, if the fact has it in a form of its own: "30", "days". */
   value: z.string().max(2_000).nullable(),
   unit: z.string().max(40).nullable(),
-  /** Of a question that is answered by yes or no; null where only the quote can say it. */
+  /** For a question that is answered by yes or no; null if only the quote can say it. */
   verdict: z.enum(['yes', 'no']).nullable(),
   validFrom: UtcTime.nullable(),
   validUntil: UtcTime.nullable(),
@@ -138,18 +138,18 @@ export type ComparedAnswer = z.infer<typeof ComparedAnswer>;
 export const AnswerStatement = z.discriminatedUnion('kind', [QuotedAnswer, ComparedAnswer]);
 export type AnswerStatement = z.infer<typeof AnswerStatement>;
 
-/** Statements that can't all be true, and what the rule of arbitration made of them. All sides are shown. */
+/** Statements that can't all be true, and the ruling of arbitration. All sides are shown. */
 export const Dispute = z.strictObject({
   subGoal: GoalId,
   question: Question,
   ruling: z.enum(['decided', 'disputed']),
   reason: z.string().max(300),
-  /** Of the best before the second best. */
+  /** Lead of the best over the second best. */
   lead: z.number().nullable(),
   sides: z
     .array(
       z.strictObject({
-        /** Null for a claim that is no fact. */
+        /** Null for a claim that is not a fact. */
         fact: EvidenceRef.nullable(),
         disputeId: z.int().positive().nullable(),
         statement: Statement,

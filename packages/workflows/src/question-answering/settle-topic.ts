@@ -20,8 +20,8 @@ type Asked = Pick<Dispute, 'subGoal' | 'question'>;
 export type SettledTopic = { readonly standing: readonly FoundFact[]; readonly disputes: readonly Dispute[] };
 
 /**
- * Facts that speak of the same thing: the same subject and predicate; a statement without them, and a sentence of another source, goes with the first that it
- * shares its words with. In the order of their first.
+ * Facts about the same thing: the same subject and predicate; a statement without them, and a sentence of another
+ * source, joins the first that it shares its words with. In the order of their first.
  */
 export function groupByTopic(facts: readonly FoundFact[]): readonly (readonly FoundFact[])[] {
   const groups = new Map<string, FoundFact[]>();
@@ -38,7 +38,10 @@ function findTopic(groups: ReadonlyMap<string, readonly FoundFact[]>, found: Fou
   return identityOf(found.fact);
 }
 
-/** With what says something of the same subject and predicate in other words, or in another language: the same key is the same thing. */
+/**
+ * Together with statements of the same subject and predicate in other words, or in another language: the same key is
+ * the same thing.
+ */
 export function withRivals(topic: readonly FoundFact[], all: readonly FoundFact[]): readonly FoundFact[] {
   const keys = new Set(topic.flatMap(({ assertion }) => (assertion === null ? [] : [factKeyOf(assertion)])));
   const known = new Set<string>(topic.map(({ fact }) => fact));
@@ -50,8 +53,8 @@ export function withRivals(topic: readonly FoundFact[], all: readonly FoundFact[
 }
 
 /**
- * What stands of one topic. Facts of different identities that hold at the same time and say different things are arbitrated; a claim against a fact that
- * the knowledge base has not decided on is shown beside it.
+ * What stands of one topic. Facts of different identities that are in force at the same time and say different things
+ * are arbitrated; a claim against a fact that the knowledge base has not decided on is shown beside it.
  */
 export function settleTopic(topic: readonly FoundFact[], asked: Asked, need: QuestionNeed, now: number): SettledTopic {
   const comparableOf = topic.some(({ assertion }) => assertion === null)
@@ -62,7 +65,7 @@ export function settleTopic(topic: readonly FoundFact[], asked: Asked, need: Que
   if (identities.size < 2) return { standing: topic, disputes: open };
   const contested = topic.filter((found) => topic.some((other) => contradicts(found, other, comparableOf)));
   if (contested.length === 0) return { standing: firstOfEach(topic), disputes: open };
-  // What doesn't say since when it holds can't be the older one for that.
+  // A statement that doesn't say since when it holds can't be the older one for that reason.
   const since = contested.every(({ validFrom }) => validFrom !== null) ? sinceOf : () => now;
   const results = contested.map((found) => toResult(found, comparableOf(found) ?? '', since(found)));
   const ruling = arbitrateResults(results, now);
@@ -92,7 +95,9 @@ export function isPassage(ref: string): boolean {
   return ref.startsWith('source:');
 }
 
-/** In a form that can be compared: the value with its unit and sense, else the numbers of the statement, else its words. */
+/**
+ * In a comparable form: the value with its unit and sense, otherwise the numbers of the statement, otherwise its words.
+ */
 export function comparableStatement({ statement, assertion }: Pick<FoundFact, 'statement' | 'assertion'>): string {
   if (assertion !== null) {
     const { value, unit, polarity, modality } = assertion;
@@ -102,7 +107,7 @@ export function comparableStatement({ statement, assertion }: Pick<FoundFact, 's
   return figures.length > 0 ? figures.join(';') : normaliseName(statement);
 }
 
-/** Of a fact and a sentence: the number that each answers with. A sentence that names none contradicts nothing. */
+/** For a fact and a sentence: the number that each answers with. A sentence that names none contradicts nothing. */
 function answeredBy(found: FoundFact, need: QuestionNeed): string | null {
   const { value, unit } = readValue(found, need);
   if (value === null) return null;
@@ -118,7 +123,7 @@ function contradicts(a: FoundFact, b: FoundFact, comparableOf: Comparable): bool
   return left !== null && right !== null && left !== right && intersect(toRange(a), toRange(b)) !== null;
 }
 
-/** Of what says the same of the same time, the first. */
+/** Of several that say the same about the same time, the first. */
 function firstOfEach(facts: readonly FoundFact[]): readonly FoundFact[] {
   const keyOf = (found: FoundFact) =>
     `${comparableStatement(found)} ${found.validFrom ?? ''} ${found.validUntil ?? ''}`;

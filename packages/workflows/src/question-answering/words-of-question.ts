@@ -1,6 +1,6 @@
 import { figuresOf, foldWidth, toBigrams, toSearchTerms } from '@cleanslate/domain';
 
-/** Words that ask, or that frame what is asked: a fact need not hold them to answer. */
+/** Words that ask, or that frame the question: a fact need not contain them to answer. */
 const EN_FRAMING = `what which who whom whose when where why how long much many far often soon is are was were be been do does did has have had may might must can could should shall will
   would a an the of for in on at to by with from about between and or than if there any all it its this that these those tell say give show please know rule rules policy policies
   maximum minimum max min most least limit limits cap period periods term terms deadline time times duration length rate number amount level currently now today present valid
@@ -8,7 +8,7 @@ const EN_FRAMING = `what which who whom whose when where why how long much many 
   stated states mean means exactly within under according company companies our we you your they them one ones day days week weeks month months year years hour hours percent percentage
   every everyone everybody anyone anybody someone somebody also still ever really per quickly quick fast slow slowly money euro euros dollars longest shortest highest lowest earliest latest usual normal standard keep kept get gets take takes make makes`;
 
-/** Longest first: a part of one must not be taken out of another. */
+/** Longest first: a part of one must not be removed from another. */
 const ZH_FRAMING = [
   ...[
     '多少个工作日内',
@@ -143,7 +143,7 @@ const ZH_FRAMING = [
   ],
 ];
 
-/** One word for what is said in several. Stems, as `toSearchTerms` cuts them. */
+/** One word for several synonyms. Stems, as `toSearchTerms` cuts them. */
 const EN_SAME: Readonly<Record<string, string>> = {
   paid: 'pai',
   payment: 'pai',
@@ -196,10 +196,10 @@ const ZH_SAME: readonly (readonly [RegExp, string])[] = [
 const FRAMING: ReadonlySet<string> = new Set(toSearchTerms(EN_FRAMING).keys());
 /** Endings that a Chinese noun may have or lack: 付款期、付款期限, 保存、保存期限. */
 const LOOSE_SUFFIX = /(?<=..)(?:期限|时限|期间|年限|天数|金额|数额|之?后|之?前|时)$/;
-/** They ask for an end or an amount, as 多久 and 多少 do. 费, 金, 率 and their kin make another thing of a word: 加班费 is not 加班餐补. */
+/** They ask for an end or an amount, as 多久 and 多少 do. 费, 金, 率 and the like make another thing of a word: 加班费 is not 加班餐补. */
 const LOOSE_ENDING = /[期限额数]/;
 
-/** What a fact must hold to be about what is asked. */
+/** What a fact must contain to be about what is asked. */
 export type QuestionWords = {
   readonly stems: readonly string[];
   /** Runs of Chinese characters, two at least. */
@@ -227,12 +227,12 @@ export function isFraming(stem: string): boolean {
   return FRAMING.has(stem);
 }
 
-/** Chinese text with one word for what is said in several. */
+/** Chinese text with one word for several synonyms. */
 export function toSameWords(text: string): string {
   return ZH_SAME.reduce((left, [pattern, same]) => left.replace(pattern, same), foldWidth(text)).replaceAll('的', '');
 }
 
-/** Does the text hold every pair of the run, apart from an ending that may be left out? */
+/** Does the text contain every pair of the run, apart from an optional ending? */
 export function coversRun(text: string, asked: string): boolean {
   const run = asked.replace(LOOSE_SUFFIX, '');
   const covered = new Set<number>();
@@ -249,7 +249,7 @@ function withoutFigures(question: string): string {
     .reduce((left, { text }) => left.replace(text, ' '), question);
 }
 
-/** Who is meant without being said: "may I…" is asked by one of them. */
+/** Who is meant implicitly: "may I…" is asked by one of them. */
 const ANYBODY = stemsOf('employee staff everyone anyone person people up each all');
 
 /** Does a statement say nothing that narrows it beyond the question: no "on probation", no "in Berlin"? */
@@ -267,7 +267,10 @@ export function saysNoMore(statement: string, question: string): boolean {
 /** Share of the shorter one's words above which two statements are about the same. */
 const SAME = 0.6;
 
-/** Two statements with the same words but for their numbers; what a bare number tells apart ("priority 1") is not the same. */
+/**
+ * Two statements with the same words except for their numbers; different bare numbers ("priority 1") make them
+ * different.
+ */
 export function speaksOfSame(a: string, b: string): boolean {
   const labels = (text: string) => figuresOf(text).flatMap(({ unit, value }) => (unit === 'number' ? [value] : []));
   if (labels(a).sort().join() !== labels(b).sort().join()) return false;

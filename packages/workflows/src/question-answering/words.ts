@@ -3,7 +3,7 @@ import type { Answer, ComparedAnswer, Dispute, Missing, Provider } from './schem
 
 type Period = NonNullable<Missing['period']>;
 
-/** What a reader of one language is told around the quotes. */
+/** The text around the quotes for a reader of one language. */
 export type Words = {
   readonly outcome: Readonly<Record<Answer['outcome'], string>>;
   readonly evidence: string;

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { MAX_QUESTION, MAX_SOURCES, SourceName } from './question-input.ts';
 
 /**
- * plan → a search for each sub-goal, those that need another's result after it → analyze → generate → validate. What the validator misses is searched for
- * anew, and what it sends back is analyzed anew, at most three rounds. Outputs are mapped whole: a large one
- * travels by reference.
+ * plan → a search for each sub-goal, those that need another's result after it → analyze → generate → validate. What
+ * the validator misses is searched for again, and what it sends back is analyzed again, for at most three rounds.
+ * Outputs are mapped whole: a large one travels by reference.
  */
 export const questionAnsweringWorkflow = defineWorkflow({
   name: 'question-answering',
@@ -14,7 +14,7 @@ export const questionAnsweringWorkflow = defineWorkflow({
     question: z.string().min(1).max(MAX_QUESTION),
     /** The highest level of knowledge that may be read for it. */
     accessLevel: AccessLevel.optional(),
-    /** Sources to be asked beside the knowledge base. */
+    /** Sources to ask besides the knowledge base. */
     sources: z.array(SourceName).max(MAX_SOURCES).optional(),
   }),
   steps: {

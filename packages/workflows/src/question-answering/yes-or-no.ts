@@ -9,17 +9,18 @@ const ASKS_LEAVE = /^(?:may|can|could)\b|\b(?:allowed|permitted|entitled)\b|可�
 const CONDITION = /\b(?:only|if|when|where|provided|subject to)\b|只有|仅限|仅在|如果|若|除非|经批准/i;
 
 /**
- * Yes or no, where the fact's polarity and modality say so for exactly what was asked: a "may" answers no question for a duty. Null: read the quote.
+ * Yes or no, if the fact's polarity and modality say so for exactly what was asked: a "may" does not answer a question
+ * for a duty. Null: read the quote.
  */
 export function verdictOf(question: string, { statement, assertion }: FoundFact): QuotedAnswer['verdict'] {
-  // A rule for some is no answer for all.
+  // A rule for some is not an answer for all.
   if (!saysNoMore(statement, question)) return null;
   const { modalities, negations } = findTextFeatures(statement);
   const forbids = modalities.includes('must_not') || assertion?.polarity === 'negative';
   // Another negation, an exception, a condition: the answer is not one word.
   if (!forbids && negations > 0) return null;
   if (CONDITION.test(statement) && !CONDITION.test(question)) return null;
-  // What is forbidden from a number on is not forbidden: the question must be about that number.
+  // What is forbidden from a number on is not forbidden altogether: the question must be about that number.
   if (
     forbids &&
     !figuresOf(statement).every((figure) => figuresOf(question).some((asked) => isSameFigure(asked, figure)))
