@@ -238,7 +238,7 @@ test('a time that is no number is refused: written as JSON it would be none', as
     const steps = state.steps.map((step) => ({ ...step, dueAt: Number.NaN }));
     await saveChanges(tx, toChanges(stored, stored.taskSeq, { state: { ...state, steps }, changes }, now));
   });
-  await expect(saved).rejects.toThrow('a time of a step is NaN');
+  await expect(saved).rejects.toThrow('a time to be stored is NaN');
 });
 
 function toState(taskSeq: number, state: Aggregate['task']['state'], text = ''): Aggregate {

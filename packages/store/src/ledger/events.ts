@@ -37,7 +37,9 @@ export async function insertEvents(
      ), inserted AS (
        INSERT INTO ledger.events (position, tenant_id, task_id, envelope)
        SELECT leader.base + e.n, e.tenant_id, e.task_id, e.envelope
-       FROM unnest($1::text[], $2::text[], string_to_array($3, E'\n')::json[]) WITH ORDINALITY AS e(tenant_id, task_id, envelope, n) LEFT JOIN leader ON true
+       FROM (
+         SELECT unnest($1::text[]) AS tenant_id, unnest($2::text[]) AS task_id, unnest(string_to_array($3, E'\n')::json[]) AS envelope, generate_series(1, $4::int8) AS n
+       ) e LEFT JOIN leader ON true
      )
      SELECT base FROM leader`,
     [
@@ -62,7 +64,7 @@ export async function numberEvents(tx: Tx, limit: number): Promise<void> {
      ), counter AS (
        UPDATE ledger.meta SET position = position + (SELECT count(*) FROM fresh) WHERE EXISTS (SELECT FROM fresh) RETURNING position
      )
-     UPDATE ledger.events e SET position = counter.position - (SELECT count(*) FROM fresh) + fresh.n FROM fresh, counter WHERE e.event_id = fresh.event_id`,
+     UPDATE ledger.events e SET position = counter.position - (SELECT count(*) FROM fresh) + fresh.n FROM fresh, counter WHERE e.event_id = fresh.event_id AND e.position IS NULL`,
     [limit],
   );
 }

@@ -1,6 +1,5 @@
 import type { ErrorBody, JsonObject, Priority, TaskState, VerdictReason } from '@cleanslate/contracts';
 import type { Aggregate, Failure, GateState, Phase, Purpose, Step, Task } from '@cleanslate/domain/ledger';
-import { isGateOpen } from '@cleanslate/domain/ledger';
 
 /** A row of `ledger.tasks` as the driver gives it. */
 export type TaskRow = {
@@ -138,50 +137,12 @@ export function fromStepRow(row: StepRow): Step {
   };
 }
 
-/** As `json_to_recordset` reads it; keys are the columns' names. */
-export function toTaskRecord(taskSeq: number, task: Task): Record<string, unknown> {
-  return {
-    task_seq: taskSeq,
-    tenant_id: task.tenantId,
-    task_id: task.taskId,
-    idempotency_key: task.idempotencyKey,
-    body_hash: task.bodyHash,
-    submit_id: task.submitId,
-    workflow: task.workflow,
-    plan_hash: task.planHash,
-    priority: toPriorityNumber(task.priority),
-    input: task.input,
-    pin_valid_at: task.pin.validAt,
-    pin_revision: task.pin.revision,
-    deadline_ms: task.deadlineMs,
-    traceparent: task.traceparent,
-    forked_from: task.forkedFrom,
-    created_at: iso(task.createdAt),
-    ...toMutableTask(task),
-  };
-}
-
-/** What changes over a task's life. */
-export function toMutableTask(task: Task): Record<string, unknown> {
-  return {
-    state: task.state,
-    round: task.round,
-    round_base: task.roundBase,
-    result: task.result ?? null,
-    error: task.error,
-    deadline: iso(task.deadline),
-    failing: task.failing,
-    gate: task.gate,
-    gate_expires_at: isGateOpen(task) ? iso(task.gate?.expiresAt ?? null) : null,
-    updated_at: iso(task.updatedAt),
-  };
-}
-
 /** As `ledger.tasks.priority` has it: counts up from low. */
 export function toPriorityNumber(priority: Priority): number {
   return PRIORITIES.indexOf(priority);
 }
 
+/** As `json_to_recordset` reads it; keys are the columns' names. */
 export function toStepRecord(taskSeq: number, task: Task, ordinal: number, step: Step): Record<string, unknown> {
   return {
     task_seq: taskSeq,

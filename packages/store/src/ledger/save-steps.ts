@@ -1,7 +1,6 @@
-import { AppError } from '@cleanslate/contracts';
 import type { Step, Task } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
-import { toBooleanArray, toLines, toNumberArray, toTextArray } from './arrays.ts';
+import { boolean, Columns, integer, json, text, time } from './columns.ts';
 import { STEP_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toMutableStep, toPriorityNumber, toStepRecord } from './rows.ts';
 
@@ -74,85 +73,66 @@ function isMove(old: Step, step: Step): boolean {
   );
 }
 
+const FRESH_STEP = new Columns<Inserted>({
+  task_seq: integer((row) => row.taskSeq, 'int8'),
+  step_id: text(({ step }) => step.stepId),
+  ordinal: integer((row) => row.ordinal),
+  tenant_id: text(({ task }) => task.tenantId),
+  workflow: text(({ task }) => task.workflow),
+  priority: integer(({ task }) => toPriorityNumber(task.priority), 'int2'),
+  plan_key: text(({ step }) => step.planKey),
+  role: text(({ step }) => step.role),
+  executor: text(({ step }) => step.executor),
+  after: json(({ step }) => step.after),
+  round: integer(({ step }) => step.round),
+  purpose: text(({ step }) => step.purpose),
+  phase: text(({ step }) => step.phase),
+  attempt: integer(({ step }) => step.attempt),
+  ring: integer(({ step }) => step.ring),
+  due_at: time(({ step }) => step.dueAt),
+  queue_expires_at: time(({ step }) => step.queueExpiresAt),
+  ready_at: time(({ step }) => step.readyAt),
+});
+
 async function insertFresh(tx: Tx, rows: readonly Inserted[]): Promise<void> {
-  const numbers = (of: (row: Inserted) => number | null) => toNumberArray(rows.map(of));
-  const texts = (of: (row: Inserted) => string | null) => toTextArray(rows.map(of));
   await tx.query(
-    `INSERT INTO ledger.steps (task_seq, step_id, ordinal, tenant_id, workflow, priority, plan_key, role, executor, after, round, purpose, phase, attempt, ring,
-       due_at, queue_expires_at, ready_at, state, spent, silent_claims, beaten, applied, failures, candidates)
-     SELECT x.task_seq, x.step_id, x.ordinal, x.tenant_id, x.workflow, x.priority, x.plan_key, x.role, x.executor, x.after, x.round, x.purpose, x.phase, x.attempt, x.ring,
-       to_timestamp(x.due_at::float8 / 1000), to_timestamp(x.queue_expires_at::float8 / 1000), to_timestamp(x.ready_at::float8 / 1000), 'pending', 0, 0, false, '[]', '[]', '[]'
-     FROM (
-       SELECT unnest($1::int8[]) AS task_seq, unnest($2::text[]) AS step_id, unnest($3::int4[]) AS ordinal, unnest($4::text[]) AS tenant_id,
-         unnest($5::text[]) AS workflow, unnest($6::int2[]) AS priority, unnest($7::text[]) AS plan_key, unnest($8::text[]) AS role,
-         unnest($9::text[]) AS executor, unnest(string_to_array($10, E'\n')::json[]) AS after, unnest($11::int4[]) AS round, unnest($12::text[]) AS purpose,
-         unnest($13::text[]) AS phase, unnest($14::int4[]) AS attempt, unnest($15::int4[]) AS ring, unnest($16::int8[]) AS due_at,
-         unnest($17::int8[]) AS queue_expires_at, unnest($18::int8[]) AS ready_at
-     ) x`,
-    [
-      numbers((row) => row.taskSeq),
-      texts((row) => row.step.stepId),
-      numbers((row) => row.ordinal),
-      texts((row) => row.task.tenantId),
-      texts((row) => row.task.workflow),
-      numbers((row) => toPriorityNumber(row.task.priority)),
-      texts((row) => row.step.planKey),
-      texts((row) => row.step.role),
-      texts((row) => row.step.executor),
-      toLines(rows.map(({ step }) => JSON.stringify(step.after))),
-      numbers((row) => row.step.round),
-      texts((row) => row.step.purpose),
-      texts((row) => row.step.phase),
-      numbers((row) => row.step.attempt),
-      numbers((row) => row.step.ring),
-      numbers((row) => toMs(row.step.dueAt)),
-      numbers((row) => toMs(row.step.queueExpiresAt)),
-      numbers((row) => toMs(row.step.readyAt)),
-    ],
+    `INSERT INTO ledger.steps (${FRESH_STEP.names.join(', ')}, state, spent, silent_claims, beaten, applied, failures, candidates)
+     SELECT ${FRESH_STEP.list}, 'pending', 0, 0, false, '[]', '[]', '[]'`,
+    FRESH_STEP.parametersOf(rows),
   );
 }
 
+const MOVED_STEP = new Columns<Moved>({
+  task_seq: integer((row) => row.taskSeq, 'int8'),
+  step_id: text(({ step }) => step.stepId),
+  state: text(({ step }) => step.state),
+  phase: text(({ step }) => step.phase),
+  attempt: integer(({ step }) => step.attempt),
+  spent: integer(({ step }) => step.spent),
+  ring: integer(({ step }) => step.ring),
+  silent_claims: integer(({ step }) => step.silentClaims),
+  claim_id: text(({ step }) => step.claimId),
+  worker: text(({ step }) => step.worker),
+  beaten: boolean(({ step }) => step.beaten),
+  applied: json(({ step }) => step.applied),
+  due_at: time(({ step }) => step.dueAt),
+  timeout_at: time(({ step }) => step.timeoutAt),
+  queue_expires_at: time(({ step }) => step.queueExpiresAt),
+  ready_at: time(({ step }) => step.readyAt),
+  doorbell_seq: integer(({ step }) => step.doorbellSeq, 'int8'),
+  started_at: time(({ step }) => step.startedAt),
+  ended_at: time(({ step }) => step.endedAt),
+  output: json(({ step, old }) => (old?.output === step.output ? null : step.output)),
+});
+
 async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
-  const numbers = (of: (step: Step) => number | null) => toNumberArray(rows.map(({ step }) => of(step)));
-  const texts = (of: (step: Step) => string | null) => toTextArray(rows.map(({ step }) => of(step)));
-  const output = ({ step, old }: Moved) =>
-    step.output === null || old?.output === step.output ? null : JSON.stringify(step.output);
   await tx.query(
     `UPDATE ledger.steps s SET state = x.state, phase = x.phase, attempt = x.attempt, spent = x.spent, ring = x.ring, silent_claims = x.silent_claims, claim_id = x.claim_id,
-       worker = x.worker, beaten = x.beaten, applied = x.applied, due_at = to_timestamp(x.due_at::float8 / 1000), timeout_at = to_timestamp(x.timeout_at::float8 / 1000),
-       queue_expires_at = to_timestamp(x.queue_expires_at::float8 / 1000), ready_at = to_timestamp(x.ready_at::float8 / 1000), doorbell_seq = x.doorbell_seq,
-       started_at = to_timestamp(x.started_at::float8 / 1000), ended_at = to_timestamp(x.ended_at::float8 / 1000), output = coalesce(x.output, s.output)
-     FROM (
-       SELECT unnest($1::int8[]) AS task_seq, unnest($2::text[]) AS step_id, unnest($3::text[]) AS state, unnest($4::text[]) AS phase,
-         unnest($5::int4[]) AS attempt, unnest($6::int4[]) AS spent, unnest($7::int4[]) AS ring, unnest($8::int4[]) AS silent_claims,
-         unnest($9::text[]) AS claim_id, unnest($10::text[]) AS worker, unnest($11::bool[]) AS beaten, unnest(string_to_array($12, E'\n')::json[]) AS applied,
-         unnest($13::int8[]) AS due_at, unnest($14::int8[]) AS timeout_at, unnest($15::int8[]) AS queue_expires_at, unnest($16::int8[]) AS ready_at,
-         unnest($17::int8[]) AS doorbell_seq, unnest($18::int8[]) AS started_at, unnest($19::int8[]) AS ended_at,
-         unnest(string_to_array($20, E'\n', '')::json[]) AS output
-     ) x
+       worker = x.worker, beaten = x.beaten, applied = x.applied, due_at = x.due_at, timeout_at = x.timeout_at, queue_expires_at = x.queue_expires_at, ready_at = x.ready_at,
+       doorbell_seq = x.doorbell_seq, started_at = x.started_at, ended_at = x.ended_at, output = coalesce(x.output, s.output)
+     FROM (SELECT ${MOVED_STEP.list}) x
      WHERE ${STEP_OF_X}`,
-    [
-      toNumberArray(rows.map((row) => row.taskSeq)),
-      texts((step) => step.stepId),
-      texts((step) => step.state),
-      texts((step) => step.phase),
-      numbers((step) => step.attempt),
-      numbers((step) => step.spent),
-      numbers((step) => step.ring),
-      numbers((step) => step.silentClaims),
-      texts((step) => step.claimId),
-      texts((step) => step.worker),
-      toBooleanArray(rows.map(({ step }) => step.beaten)),
-      toLines(rows.map(({ step }) => JSON.stringify(step.applied))),
-      numbers((step) => toMs(step.dueAt)),
-      numbers((step) => toMs(step.timeoutAt)),
-      numbers((step) => toMs(step.queueExpiresAt)),
-      numbers((step) => toMs(step.readyAt)),
-      numbers((step) => step.doorbellSeq),
-      numbers((step) => toMs(step.startedAt)),
-      numbers((step) => toMs(step.endedAt)),
-      toLines(rows.map(output)),
-    ],
+    MOVED_STEP.parametersOf(rows),
   );
 }
 
@@ -188,11 +168,4 @@ async function updateChanged(tx: Tx, rows: readonly Moved[]): Promise<void> {
      WHERE ${STEP_OF_X}`,
     [JSON.stringify(records)],
   );
-}
-
-/** Whole milliseconds, as a time read back has them. Throws where it is no number: written as JSON it would be none. */
-function toMs(at: number | null): number | null {
-  if (at === null) return null;
-  if (!Number.isFinite(at)) throw new AppError('INTERNAL', `a time of a step is ${at}`);
-  return Math.trunc(at);
 }

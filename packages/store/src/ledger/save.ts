@@ -1,10 +1,10 @@
 import type { TaskState } from '@cleanslate/contracts';
-import type { TransitionRecord } from '@cleanslate/domain/ledger';
+import { isGateOpen, type TransitionRecord } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
-import { toNumberArray, toTextArray } from './arrays.ts';
+import { type Column, Columns, integer, json, text, time } from './columns.ts';
 import { type EventText, insertEvents, type NumberedEvent } from './events.ts';
 import { TASK_OF_X } from './one-plan.ts';
-import { type StoredAggregate, toMutableTask, toTaskRecord } from './rows.ts';
+import { type StoredAggregate, toPriorityNumber } from './rows.ts';
 import { writeHops } from './save-hops.ts';
 import { saveSteps } from './save-steps.ts';
 
@@ -42,10 +42,39 @@ export async function takeTaskSeqs(tx: Tx, count: number): Promise<readonly numb
   return rows.map((row) => row.task_seq);
 }
 
-const TASK_COLUMNS = `task_seq int8, tenant_id text, task_id text, idempotency_key text, body_hash text, submit_id text, workflow text, plan_hash text, state text,
-  priority int2, round int4, round_base int4, input json, result json, error json, pin_valid_at timestamptz, pin_revision int8, deadline timestamptz, deadline_ms int8,
-  traceparent text, failing json, gate json, gate_expires_at timestamptz, forked_from text, created_at timestamptz, updated_at timestamptz`;
-const TASK_NAMES = TASK_COLUMNS.split(',').map((column) => column.trim().split(' ')[0]);
+/** What changes over a task's life, beside its state. */
+const MUTABLE_OF_TASK: Readonly<Record<string, Column<StoredAggregate>>> = {
+  round: integer(({ state }) => state.task.round),
+  round_base: integer(({ state }) => state.task.roundBase),
+  result: json(({ state }) => state.task.result),
+  error: json(({ state }) => state.task.error),
+  deadline: time(({ state }) => state.task.deadline),
+  failing: json(({ state }) => state.task.failing),
+  gate: json(({ state }) => state.task.gate),
+  gate_expires_at: time(({ state }) => (isGateOpen(state.task) ? (state.task.gate?.expiresAt ?? null) : null)),
+  updated_at: time(({ state }) => state.task.updatedAt),
+};
+
+const NEW_TASK = new Columns<StoredAggregate>({
+  task_seq: integer(({ taskSeq }) => taskSeq, 'int8'),
+  tenant_id: text(({ state }) => state.task.tenantId),
+  task_id: text(({ state }) => state.task.taskId),
+  idempotency_key: text(({ state }) => state.task.idempotencyKey),
+  body_hash: text(({ state }) => state.task.bodyHash),
+  submit_id: text(({ state }) => state.task.submitId),
+  workflow: text(({ state }) => state.task.workflow),
+  plan_hash: text(({ state }) => state.task.planHash),
+  priority: integer(({ state }) => toPriorityNumber(state.task.priority), 'int2'),
+  input: json(({ state }) => state.task.input),
+  pin_valid_at: text(({ state }) => state.task.pin.validAt, 'timestamptz'),
+  pin_revision: integer(({ state }) => state.task.pin.revision, 'int8'),
+  deadline_ms: integer(({ state }) => state.task.deadlineMs, 'int8'),
+  traceparent: text(({ state }) => state.task.traceparent),
+  forked_from: text(({ state }) => state.task.forkedFrom),
+  created_at: time(({ state }) => state.task.createdAt),
+  state: text(firstState),
+  ...MUTABLE_OF_TASK,
+});
 
 /**
  * New tasks, as their batch leaves them: one that has started is inserted as executing (docs/decisions/0052), one that went farther as pending, and moved like any other.
@@ -54,13 +83,12 @@ const TASK_NAMES = TASK_COLUMNS.split(',').map((column) => column.trim().split('
 async function insertTasks(tx: Tx, changed: Changes['aggregates']): Promise<void> {
   const added = changed.filter(({ before }) => before === null).map(({ after }) => after);
   if (added.length === 0) return;
-  const rows = added.map((after) => ({ ...toTaskRecord(after.taskSeq, after.state.task), state: firstState(after) }));
   await tx.query(
     `WITH added AS (
-       INSERT INTO ledger.tasks (${TASK_NAMES.join(', ')}) OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset($1) AS t(${TASK_COLUMNS}) ON CONFLICT DO NOTHING RETURNING 1
+       INSERT INTO ledger.tasks (${NEW_TASK.names.join(', ')}) OVERRIDING SYSTEM VALUE SELECT ${NEW_TASK.list} ON CONFLICT DO NOTHING RETURNING 1
      )
-     SELECT ledger.lose_race() WHERE (SELECT count(*) FROM added) < $2::int8`,
-    [JSON.stringify(rows), rows.length],
+     SELECT ledger.lose_race() WHERE (SELECT count(*) FROM added) < $${NEW_TASK.names.length + 1}::int8`,
+    [...NEW_TASK.parametersOf(added), added.length],
   );
 }
 
@@ -98,6 +126,12 @@ async function readXid(tx: Tx): Promise<string> {
   return rows[0]?.xid ?? '';
 }
 
+const MOVED_TASK = new Columns<StoredAggregate>({
+  task_seq: integer(({ taskSeq }) => taskSeq, 'int8'),
+  state: text(({ state }) => state.task.state),
+  ...MUTABLE_OF_TASK,
+});
+
 async function updateTasks(tx: Tx, changed: Changes['aggregates']): Promise<void> {
   const updated = changed.filter(({ before, after }) =>
     before === null ? after.state.task.state !== firstState(after) : before.state.task !== after.state.task,
@@ -106,40 +140,33 @@ async function updateTasks(tx: Tx, changed: Changes['aggregates']): Promise<void
   await tx.query(
     `UPDATE ledger.tasks t SET state = x.state, round = x.round, round_base = x.round_base, result = x.result, error = x.error, deadline = x.deadline, failing = x.failing, gate = x.gate,
        gate_expires_at = x.gate_expires_at, updated_at = x.updated_at
-     FROM json_to_recordset($1) AS x(task_seq int8, state text, round int4, round_base int4, result json, error json, deadline timestamptz, failing json, gate json,
-       gate_expires_at timestamptz, updated_at timestamptz)
+     FROM (SELECT ${MOVED_TASK.list}) x
      WHERE ${TASK_OF_X}`,
-    [JSON.stringify(updated.map(({ after }) => ({ task_seq: after.taskSeq, ...toMutableTask(after.state.task) })))],
+    MOVED_TASK.parametersOf(updated.map(({ after }) => after)),
   );
 }
 
+const TRANSITION = new Columns<Changes['transitions'][number]>({
+  at: time((row) => row.at),
+  task_seq: integer((row) => row.taskSeq, 'int8'),
+  tenant_id: text((row) => row.tenantId),
+  step_id: text((row) => row.stepId),
+  from_state: text((row) => row.from),
+  to_state: text((row) => row.to),
+  trigger: text((row) => row.trigger),
+  attempt: integer((row) => row.attempt),
+  spent: integer((row) => row.spent),
+  round: integer((row) => row.round),
+  claim_id: text((row) => row.claimId),
+  worker: text((row) => row.worker),
+  code: text((row) => row.code),
+});
+
 async function insertTransitions(tx: Tx, { transitions }: Changes): Promise<void> {
   if (transitions.length === 0) return;
-  const texts = (of: (row: Changes['transitions'][number]) => string | null) => toTextArray(transitions.map(of));
-  const numbers = (of: (row: Changes['transitions'][number]) => number | null) => toNumberArray(transitions.map(of));
   await tx.query(
-    `INSERT INTO ledger.transitions (at, task_seq, tenant_id, step_id, from_state, to_state, trigger, attempt, spent, round, claim_id, worker, code)
-     SELECT to_timestamp(x."at"::float8 / 1000), x.task_seq, x.tenant_id, x.step_id, x.from_state, x.to_state, x.trigger, x.attempt, x.spent, x.round, x.claim_id, x.worker, x.code
-     FROM (
-       SELECT unnest($1::int8[]) AS "at", unnest($2::int8[]) AS task_seq, unnest($3::text[]) AS tenant_id, unnest($4::text[]) AS step_id,
-         unnest($5::text[]) AS from_state, unnest($6::text[]) AS to_state, unnest($7::text[]) AS trigger, unnest($8::int4[]) AS attempt,
-         unnest($9::int4[]) AS spent, unnest($10::int4[]) AS round, unnest($11::text[]) AS claim_id, unnest($12::text[]) AS worker, unnest($13::text[]) AS code
-     ) x`,
-    [
-      numbers((row) => row.at),
-      numbers((row) => row.taskSeq),
-      texts((row) => row.tenantId),
-      texts((row) => row.stepId),
-      texts((row) => row.from),
-      texts((row) => row.to),
-      texts((row) => row.trigger),
-      numbers((row) => row.attempt),
-      numbers((row) => row.spent),
-      numbers((row) => row.round),
-      texts((row) => row.claimId),
-      texts((row) => row.worker),
-      texts((row) => row.code),
-    ],
+    `INSERT INTO ledger.transitions (${TRANSITION.names.join(', ')}) SELECT ${TRANSITION.list}`,
+    TRANSITION.parametersOf(transitions),
   );
 }
 
