@@ -3,7 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { checkoutRoot, startPostgres } from '@cleanslate/infra';
+import { checkoutRoot, layOutImage, startPostgres } from '@cleanslate/infra';
 import { defineWorkflow } from '@cleanslate/runtime';
 import { type Platform, startPlatform } from '@cleanslate/testing';
 import { z } from 'zod';
@@ -16,8 +16,8 @@ import { type BenchResult, type Floors, type LoadResult, printResult } from './p
 import { type Pids, readCosts, spentBetween, watchMemory } from './process-cost.ts';
 
 /**
- * One run on one machine: the floor of design/70, then the platform as real processes (a scheduler, a worker per role, TimescaleDB with fsync, NATS with file storage) with steps
- * that do nothing. What it can't tell is in README.md.
+ * One run on one machine: the floor of design/70, then the platform as its image runs it, in real processes (a scheduler, a worker per role, TimescaleDB with fsync, NATS with file storage), with
+ * steps that do nothing. What it can't tell is in README.md.
  *
  *     node bench/src/bench.ts [--smoke] [--json] [--history FINISHED-TASKS]
  */
@@ -49,11 +49,16 @@ try {
   const workflows = join(dir, 'workflows');
   await mkdir(workflows);
   await writeFile(join(workflows, 'noop-single.json'), JSON.stringify(single.plan));
+  tell('the bundles of the image');
+  const { dist } = await layOutImage(join(dir, 'image'));
   await using platform = await startPlatform({
     postgresAdminUrl: postgres.adminUrl,
-    services: ['scheduler', ...ROLES],
+    services: [],
     env: { SLOTS: process.env['SLOTS'] ?? '200', LOG_LEVEL: 'info', WORKFLOWS_DIR: workflows },
   });
+  // A container keeps no compiled code from one start to the next.
+  for (const name of ['scheduler', ...ROLES] as const)
+    await platform.start(name, { NODE_DISABLE_COMPILE_CACHE: '1' }, join(dist, `${name}.mjs`));
   printResult(await measurePlatform(platform, { floor, hardFloor }), values.json === true);
   // In good order, so that what they compiled is kept for the next start.
   await Promise.all(platform.services.filter(({ exit }) => exit === undefined).map((service) => service.stop()));

@@ -1,6 +1,7 @@
 export type { Exit } from './child.ts';
 export { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-postgres.ts';
 export { findFreePort } from './free-port.ts';
+export { layOutImage } from './image.ts';
 export { LaunchError, LaunchErrorCode } from './launch-error.ts';
 export { type NatsServer, type NatsServerOptions, startNatsServer } from './nats-server.ts';
 export type { DatabaseLogin, PostgresAdmin } from './postgres-admin.ts';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkoutRoot } from '@cleanslate/infra';
+import { layOutImage } from '@cleanslate/infra';
 import { rotateApiKey } from '@cleanslate/store';
 import { type Platform, SERVICE_NAMES, startPlatform } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -15,18 +15,7 @@ let app: string;
 let platform: Platform;
 beforeAll(async () => {
   app = mkdtempSync(join(tmpdir(), 'cleanslate-image-'));
-  const dist = join(app, 'dist');
-  execFileSync(
-    process.execPath,
-    [
-      join(checkoutRoot, 'infra/node_modules/tsdown/dist/run.mjs'),
-      '--config',
-      join(checkoutRoot, 'infra/image/tsdown.config.ts'),
-    ],
-    { env: { ...process.env, IMAGE_DIST: dist }, stdio: 'pipe', timeout: 60_000 },
-  );
-  copyFileSync(join(checkoutRoot, 'infra/image/run.mjs'), join(dist, 'run.mjs'));
-  symlinkSync(join(checkoutRoot, 'packages/store/migrations'), join(app, 'migrations'));
+  await layOutImage(app);
   platform = await startPlatform({ postgresAdminUrl: inject('postgresAdminUrl'), services: [], log: show });
 }, 240_000);
 afterAll(async () => {
