@@ -163,7 +163,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       return hasTicked() && (await sweepClaims(ledger, bus, (error) => onError(error, 'leases')));
     }),
     loop('tick', 1_000, async () => {
-      const onGap = (gapMs: number) => logger.warn({ gapMs }, 'leases moved by an outage');
+      const onGap = (gapMs: number) =>
+        logger.warn({ gapMs }, gapMs > 0 ? 'leases moved by an outage' : 'the clock of the database was set back');
       if (await keepTime(bus, database, machine.leaseMs, onGap)) tickedAt = performance.now();
       return false;
     }),

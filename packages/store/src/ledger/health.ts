@@ -36,24 +36,47 @@ export async function readGauges(tx: Tx): Promise<LedgerGauges> {
   };
 }
 
+/** Transactions of several schedulers may commit in another order than they began; by more than this, the clock was set back. */
+const SET_BACK_MS = 60_000;
+
 /**
- * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue
- * times move by the gap plus one lease: an outage is not a worker's fault and spends nothing. The task deadline does
- * not move. Returns the gap in milliseconds, 0 if there was none.
+ * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue times
+ * move by the gap plus one lease: an outage is not a worker's fault and spends nothing. The task deadline does not move.
+ * If the database's clock was set back, what is due moves with it. Returns the gap in milliseconds, negative for a clock
+ * that was set back, 0 if there was none.
  */
 export async function tick(tx: Tx, gapMs: number, leaseMs: number): Promise<number> {
   const { rows } = await tx.query<{ gap_ms: number }>(
     `UPDATE ledger.ticks SET at = now() FROM (SELECT at AS before FROM ledger.ticks FOR UPDATE) old RETURNING (extract(epoch FROM now() - old.before) * 1000)::int8 AS gap_ms`,
   );
   const gap = rows[0]?.gap_ms ?? 0;
-  if (gap < gapMs) return 0;
+  if (gap >= gapMs) await moveLeases(tx, gap + leaseMs);
+  else if (gap <= -SET_BACK_MS) await followClock(tx, gap, leaseMs);
+  else return 0;
+  return gap;
+}
+
+async function moveLeases(tx: Tx, byMs: number): Promise<void> {
   await tx.query(
     `UPDATE ledger.steps SET due_at = CASE WHEN phase = 'executing' THEN due_at + make_interval(secs => $1::float8 / 1000) ELSE due_at END,
        timeout_at = timeout_at + make_interval(secs => $1::float8 / 1000), queue_expires_at = queue_expires_at + make_interval(secs => $1::float8 / 1000)
      WHERE look_at IS NOT NULL`,
-    [gap + leaseMs],
+    [byMs],
   );
-  return gap;
+}
+
+/**
+ * A dead worker's lease, a doorbell that got lost and a back-off would else wait for the old time to come again. No lease
+ * ends sooner than one that is given now: some may have been since the clock was set.
+ */
+async function followClock(tx: Tx, gapMs: number, leaseMs: number): Promise<void> {
+  await tx.query(
+    `UPDATE ledger.steps SET due_at = CASE WHEN phase = 'executing' THEN least(due_at, now() + make_interval(secs => $2::float8 / 1000))
+       ELSE due_at + make_interval(secs => $1::float8 / 1000) END
+     WHERE look_at IS NOT NULL`,
+    [gapMs, leaseMs],
+  );
+  await tx.query('UPDATE ledger.workers SET seen_at = now() WHERE seen_at > now()');
 }
 
 /** Answers to control requests, so that the same request id gets the same answer again. */

@@ -28,7 +28,7 @@ export async function keepTime(
     await forgetSilentWorkers(tx, SILENT_WORKER_MS);
     return gapMs;
   });
-  if (gap > 0) onGap(gap);
+  if (gap !== 0) onGap(gap);
   return true;
 }
 
