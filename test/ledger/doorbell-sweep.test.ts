@@ -30,7 +30,10 @@ test('more than a sweep builds at once that nobody can read hold up none behind 
   await addLeft(planHash, 1, 10);
   let seq = 0;
   const errors: string[] = [];
-  const publisher = { publish: async () => ({ stream: 'COMMANDS', seq: ++seq, duplicate: false }) };
+  const publisher = {
+    publish: async () => ({ stream: 'COMMANDS', seq: ++seq, duplicate: false }),
+    send: () => undefined,
+  };
   const relay = new DoorbellRelay({
     context: { database: ledger.database, plans: new PlanCache(), epoch: 1, options: MACHINE_DEFAULTS },
     publisher,

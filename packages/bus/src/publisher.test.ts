@@ -44,6 +44,18 @@ describe('windowed publishing', () => {
     expect(publisher.stats().retried).toBe(0);
   });
 
+  test('what is sent without asking is stored as well, under its message id; what can not be sent throws', async () => {
+    const publisher = await schedulerPublisher();
+    for (let i = 0; i < 20; i++) publisher.send(command(i, 'sent'));
+    await until(async () => (await stored('COMMANDS')) === 20, 'all of them');
+    expect(await publisher.publish(command(7, 'sent'))).toMatchObject({ duplicate: true });
+    expect(() => publisher.send({ ...command(21, 'sent'), body: new Uint8Array(9 * 1024 ** 2) })).toThrow(
+      expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }),
+    );
+    publisher.close();
+    expect(() => publisher.send(command(22, 'sent'))).toThrow(expect.objectContaining({ code: 'BROKER_UNAVAILABLE' }));
+  });
+
   test('a full stream waits with its messages and delays no other stream', async () => {
     const retries: string[] = [];
     const onRetry = (stream: string, reason: string) => void retries.push(`${stream}: ${reason}`);

@@ -1,5 +1,5 @@
 import { AppError } from '@cleanslate/contracts';
-import type { Msg } from '@nats-io/nats-core';
+import type { Msg, MsgHdrs } from '@nats-io/nats-core';
 import type { Bus } from './bus.ts';
 import { encodeHeaders, type OutgoingHeaders } from './headers.ts';
 import { type PubAck, type PubAnswer, parsePubAnswer } from './pub-ack.ts';
@@ -112,6 +112,18 @@ export class Publisher implements AsyncDisposable {
     return new Promise((resolve, reject) => this.#accept(publication, options, resolve, reject));
   }
 
+  /**
+   * Sends without asking whether it was stored, not in order with what is published: for messages of which the sender
+   * hears in another way. Throws `PAYLOAD_TOO_LARGE`, `BROKER_UNAVAILABLE`.
+   */
+  send(publication: Publication): void {
+    const { subject, body } = publication;
+    if (this.#closed) throw unavailable(subject, 'the publisher is closed');
+    const headers = this.#encode(publication);
+    // Closed or draining meanwhile, it is lost like any other that was on its way.
+    this.#bus.soon(() => this.#bus.raw.publish(subject, body, { headers }));
+  }
+
   /** All of them, or the first error; what was sent by then stays sent. */
   publishAll(publications: readonly Publication[], options: PublishOptions = {}): Promise<PubAck[]> {
     return Promise.all(publications.map((publication) => this.publish(publication, options)));
@@ -133,13 +145,10 @@ export class Publisher implements AsyncDisposable {
     resolve: Sending['resolve'],
     reject: Sending['reject'],
   ): void {
-    const { stream, subject, body, messageId } = publication;
+    const { stream, subject, body } = publication;
     if (this.#closed) throw unavailable(subject, 'the publisher is closed');
     if (options.signal?.aborted) throw unavailable(subject, 'aborted before it was sent');
-    const given = publication.headers ?? NO_HEADERS;
-    const named = publication.expectStream ? { ...given, 'Nats-Expected-Stream': stream } : given;
-    const { headers, bytes } = encodeHeaders(named, messageId);
-    this.#bus.assertFits(body.length + bytes);
+    const headers = this.#encode(publication);
     const { signal, giveUpAfterMs } = options;
     const sending: Sending = {
       ordinal: this.#nextOrdinal++,
@@ -159,6 +168,13 @@ export class Publisher implements AsyncDisposable {
     if (giveUpAfterMs !== undefined) this.#hasDeadlines = true;
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
     this.#loop(stream).push(sending);
+  }
+
+  #encode({ stream, body, messageId, headers: given = NO_HEADERS, expectStream }: Publication): MsgHdrs {
+    const named = expectStream ? { ...given, 'Nats-Expected-Stream': stream } : given;
+    const { headers, bytes } = encodeHeaders(named, messageId);
+    this.#bus.assertFits(body.length + bytes);
+    return headers;
   }
 
   /**

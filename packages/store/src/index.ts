@@ -234,7 +234,6 @@ export {
   findScheduleForUpdate,
   findStuckTasks,
   findSubmitKeys,
-  findUnnotedTasks,
   findUnsettledTasks,
   forgetEndedLetters,
   forgetOutbox,

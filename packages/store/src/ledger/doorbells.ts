@@ -46,17 +46,6 @@ export async function findLeftDoorbells(
 }
 
 /**
- * Tasks with a doorbell that nobody has answered and of which no PubAck is on record: few, whatever was published
- * lately.
- */
-export async function findUnnotedTasks(tx: Tx): Promise<ReadonlySet<number>> {
-  const { rows } = await tx.query<{ task_seq: number }>(
-    `SELECT task_seq FROM ledger.steps WHERE phase = 'dispatched' AND doorbell_seq IS NULL`,
-  );
-  return new Set(rows.map((row) => row.task_seq));
-}
-
-/**
  * PubAcks have come: the stream sequence is stored on each step whose doorbell nobody has answered meanwhile (a claim
  * says more than a PubAck). A step that a batch is changing right now is left out: if it still waits then, the doorbell
  * is published again under its message id, and the broker returns the sequence once more.

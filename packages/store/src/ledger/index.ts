@@ -43,7 +43,6 @@ export {
 export {
   type DoorbellKey,
   findLeftDoorbells,
-  findUnnotedTasks,
   forgetOutbox,
   type LeftDoorbells,
   noteDoorbells,

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { PubAck, Publisher } from '@cleanslate/bus';
+import type { Publication, Publisher } from '@cleanslate/bus';
 import { AppError, isAppError } from '@cleanslate/contracts';
 import { findStep, type OutgoingContext, toDoorbell } from '@cleanslate/domain/ledger';
 import {
   type DoorbellKey,
   findLeftDoorbells,
-  findUnnotedTasks,
   type LeftDoorbells,
   noteDoorbells,
   readStates,
@@ -17,21 +16,24 @@ import { LEDGER_SCOPE, type LedgerContext } from '../ledger/apply-batch.ts';
 import type { DueDoorbell } from '../ledger/batch.ts';
 import { Loop } from './loop.ts';
 
-/** A doorbell is held in memory for at most this long; then it is the sweep's, which builds it from its step as that is by then. */
-const GIVE_UP_MS = 4_000;
-/** Longer than a doorbell is held, and than its PubAck waits to be noted. */
-const LEFT_AFTER_MS = 5_000;
+/**
+ * A step that nobody has claimed this long after its dispatch is looked at: its doorbell may be lost. Nearly all are claimed within milliseconds, which says more than a PubAck, so
+ * that none is asked for before.
+ */
+const LEFT_AFTER_MS = 1_500;
+const SWEEP_MS = 1_000;
 /** So many are built and published at once: each from the whole state of its task, with all outputs. */
 const LEFT_LIMIT = 100;
-/** PubAcks are noted in batches this far apart, none before it is this old: by then nearly all doorbells are answered, and their steps need no note of where in the stream they hang. */
-const NOTE_MS = 1_500;
-const SWEEP_MS = 2_000;
+/** The sweep waits for a PubAck for at most this long; then the doorbell is the next sweep's, which builds it from its step as that is by then. */
+const GIVE_UP_MS = 4_000;
+/** The broker not having taken one for this long is worth telling. */
+const OVERDUE_MS = 3_500;
 /** One that was left is out of the sweep's sight for a while after a ring check. */
-const UNSEEN_MS = 3 * LEFT_AFTER_MS;
+const UNSEEN_MS = 15_000;
 
 export type DoorbellRelayOptions = {
   readonly context: Pick<LedgerContext, 'database' | 'plans' | 'epoch' | 'options'>;
-  readonly publisher: Pick<Publisher, 'publish'>;
+  readonly publisher: Pick<Publisher, 'publish' | 'send'>;
   readonly isConnected: () => boolean;
   /** What the broker will never take; resolves once the ledger knows. */
   readonly onUnsendable: (doorbell: DueDoorbell, error: AppError) => Promise<void>;
@@ -39,24 +41,20 @@ export type DoorbellRelayOptions = {
 };
 
 /**
- * Publishes the doorbells of dispatched steps: those of this process from memory as soon as they are committed, and those that it or another could not publish from their steps. A step whose
- * row names no stream sequence is a doorbell that is to be published; a repeat has the same message id, and where the broker does not recognize it any more, the claim does.
+ * Rings the doorbells of dispatched steps: those of this process from memory as soon as they are committed, without a PubAck (docs/decisions/0054), and those that nobody has answered a moment
+ * later from their steps, with one. A step whose row names no stream sequence is a doorbell of which nobody knows that it hangs; a repeat has the same message id: the broker says where the
+ * first one hangs, and where it does not recognize it any more, the claim does.
  */
 export class DoorbellRelay {
   readonly #options: DoorbellRelayOptions;
   readonly #abort = new AbortController();
-  #stored: StoredDoorbell[] = [];
-  /** Stored before the last note. */
-  #older: StoredDoorbell[] = [];
   /** What the sweep found and no PubAck has come for since: when it did so first, and last, and whether somebody heard that it can't be published. */
   readonly #left = new Map<string, { readonly since: number; readonly seen: number; readonly told: boolean }>();
-  readonly #noter: Loop;
   readonly #sweeper: Loop;
 
   constructor(options: DoorbellRelayOptions) {
     this.#options = options;
     const { onError } = options;
-    this.#noter = new Loop({ name: 'doorbell-notes', everyMs: NOTE_MS, run: () => this.#noteOlder(), onError });
     this.#sweeper = new Loop({
       name: 'doorbell-sweeper',
       everyMs: SWEEP_MS,
@@ -67,13 +65,13 @@ export class DoorbellRelay {
 
   /** How many doorbells the broker has not taken although they are long committed, and how long the oldest of them has been seen so. Seconds. */
   get left(): { readonly count: number; readonly seconds: number } {
-    const since = Math.min(...[...this.#left.values()].map((each) => each.since));
-    const seconds = this.#left.size === 0 ? 0 : (performance.now() - since + LEFT_AFTER_MS) / 1_000;
-    return { count: this.#left.size, seconds };
+    const now = performance.now();
+    const overdue = [...this.#left.values()].filter(({ since, told }) => told || now - since >= OVERDUE_MS);
+    const since = Math.min(now, ...overdue.map((each) => each.since));
+    return { count: overdue.length, seconds: overdue.length === 0 ? 0 : (now - since + LEFT_AFTER_MS) / 1_000 };
   }
 
   start(): void {
-    this.#noter.start();
     this.#sweeper.start();
   }
 
@@ -82,41 +80,42 @@ export class DoorbellRelay {
     this.#sweeper.wake();
   }
 
-  /** Returns at once; their steps are committed. */
+  /** Returns at once; their steps are committed. While the broker is away, the sweep has them. */
   send(doorbells: readonly DueDoorbell[], context: OutgoingContext): void {
-    for (const doorbell of doorbells) void this.#publish(doorbell, context);
+    if (!this.#options.isConnected()) return;
+    for (const doorbell of doorbells) {
+      try {
+        this.#options.publisher.send(toPublication(doorbell, context));
+      } catch (error) {
+        void this.#fail(doorbell, error);
+      }
+    }
   }
 
   async stop(): Promise<void> {
     const swept = this.#sweeper.stop();
     this.#abort.abort();
     await swept;
-    await this.#noter.stop();
-    await this.#noteAll().catch((error) => this.#options.onError(error, 'doorbell-notes'));
   }
 
-  async #publish(doorbell: DueDoorbell, context: OutgoingContext): Promise<void> {
+  /** With its PubAck; undefined if there is none. */
+  async #publish(doorbell: DueDoorbell, context: OutgoingContext): Promise<StoredDoorbell | undefined> {
     const { taskSeq, stepId, attempt, ring } = doorbell;
     try {
-      const { seq } = await this.#hand(doorbell, context);
-      this.#stored.push({ taskSeq, stepId, attempt, ring, streamSequence: seq });
-      if (this.#left.size > 0) this.#left.delete(nameOf(doorbell));
+      const options = { signal: this.#abort.signal, giveUpAfterMs: GIVE_UP_MS };
+      const { seq } = await this.#options.publisher.publish(toPublication(doorbell, context), options);
+      this.#left.delete(nameOf(doorbell));
+      return { taskSeq, stepId, attempt, ring, streamSequence: seq };
     } catch (error) {
-      if (isAppError(error) && error.code === 'PAYLOAD_TOO_LARGE') await this.#giveUp(doorbell, error);
-      // An outage: its step stays as it is, and the sweep finds it.
-      else if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE') this.#tell(doorbell, error);
+      await this.#fail(doorbell, error);
+      return undefined;
     }
   }
 
-  /** Apart, so that nothing of the message but its bytes is kept until the PubAck comes. */
-  #hand({ state, stepId }: DueDoorbell, context: OutgoingContext): Promise<PubAck> {
-    const [doorbell] = toDoorbell(state, stepId, context);
-    if (doorbell === undefined) throw new AppError('INTERNAL', `the plan of "${stepId}" has no such step`);
-    const { subject, headers, messageId, envelope } = doorbell;
-    return this.#options.publisher.publish(
-      { stream: 'COMMANDS', subject, headers, messageId, body: Buffer.from(JSON.stringify(envelope)) },
-      { signal: this.#abort.signal, giveUpAfterMs: GIVE_UP_MS },
-    );
+  async #fail(doorbell: DueDoorbell, error: unknown): Promise<void> {
+    if (isAppError(error) && error.code === 'PAYLOAD_TOO_LARGE') await this.#giveUp(doorbell, error);
+    // An outage: its step stays as it is, and the sweep finds it.
+    else if (!isAppError(error) || error.code !== 'BROKER_UNAVAILABLE') this.#tell(doorbell, error);
   }
 
   /** Refused for good: the step ends with a dead letter. */
@@ -126,39 +125,6 @@ export class DoorbellRelay {
       this.#left.delete(nameOf(doorbell));
     } catch (again) {
       this.#options.onError(again, 'doorbell-unsendable');
-    }
-  }
-
-  /** What was here at the last turn already: nearly all steps are claimed before their doorbells are that old. */
-  async #noteOlder(): Promise<boolean> {
-    const older = this.#older;
-    this.#older = this.#stored;
-    this.#stored = [];
-    await this.#note(older);
-    return false;
-  }
-
-  async #noteAll(): Promise<void> {
-    await this.#note([...this.#older.splice(0), ...this.#stored.splice(0)]);
-  }
-
-  async #note(stored: readonly StoredDoorbell[]): Promise<void> {
-    if (stored.length === 0) return;
-    try {
-      await withTransaction(
-        this.#options.context.database,
-        { ...LEDGER_SCOPE, relaxedDurability: true },
-        async (tx) => {
-          const unnoted = await findUnnotedTasks(tx);
-          await noteDoorbells(
-            tx,
-            stored.filter(({ taskSeq }) => unnoted.has(taskSeq)),
-          );
-        },
-      );
-    } catch (error) {
-      this.#older = [...stored, ...this.#older];
-      throw error;
     }
   }
 
@@ -173,8 +139,9 @@ export class DoorbellRelay {
       if (doorbells.length === 0) break;
       if (!this.#options.isConnected()) return false;
       const context = { time: new Date(at).toISOString(), newId: randomUUID };
-      await Promise.all((await this.#load(doorbells)).map((doorbell) => this.#publish(doorbell, context)));
-      await this.#noteAll();
+      const loaded = await this.#load(doorbells);
+      const stored = await Promise.all(loaded.map((doorbell) => this.#publish(doorbell, context)));
+      await this.#note(stored.filter((each) => each !== undefined));
       behind = last;
     } while (behind !== undefined && !signal.aborted);
     // However long a sweep takes, it has seen by now what still is left.
@@ -221,6 +188,12 @@ export class DoorbellRelay {
     );
   }
 
+  async #note(stored: readonly StoredDoorbell[]): Promise<void> {
+    if (stored.length === 0) return;
+    const scope = { ...LEDGER_SCOPE, relaxedDurability: true };
+    await withTransaction(this.#options.context.database, scope, (tx) => noteDoorbells(tx, stored));
+  }
+
   #read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return withTransaction(this.#options.context.database, { ...LEDGER_SCOPE, readOnly: true }, work);
   }
@@ -240,6 +213,13 @@ async function loadDue(
     if (state === undefined || step?.phase !== 'dispatched') return [];
     return step.attempt === key.attempt && step.ring === key.ring ? [{ ...key, state }] : [];
   });
+}
+
+function toPublication({ state, stepId }: DueDoorbell, context: OutgoingContext): Publication {
+  const [doorbell] = toDoorbell(state, stepId, context);
+  if (doorbell === undefined) throw new AppError('INTERNAL', `the plan of "${stepId}" has no such step`);
+  const { subject, headers, messageId, envelope } = doorbell;
+  return { stream: 'COMMANDS', subject, headers, messageId, body: Buffer.from(JSON.stringify(envelope)) };
 }
 
 function nameOf({ taskSeq, stepId, attempt, ring }: DoorbellKey): string {
