@@ -60,7 +60,7 @@ try {
   for (const name of ['scheduler', ...ROLES] as const)
     await platform.start(name, { NODE_DISABLE_COMPILE_CACHE: '1' }, join(dist, `${name}.mjs`));
   printResult(await measurePlatform(platform, { floor, hardFloor }), values.json === true);
-  // In good order, so that what they compiled is kept for the next start.
+  // In good order, so that what the bench's own workers compiled is kept for the next start.
   await Promise.all(platform.services.filter(({ exit }) => exit === undefined).map((service) => service.stop()));
 } finally {
   await postgres.stop();

@@ -1,7 +1,7 @@
 import { defineWorkflow, MACHINE_DEFAULTS } from '@cleanslate/domain';
 import { PlanCache } from '@cleanslate/store';
 import { waitFor } from '@cleanslate/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { DoorbellRelay } from '../../services/scheduler/src/loops/doorbell-relay.ts';
 import { type LedgerDatabase, openLedger } from './ledger-database.ts';
@@ -57,6 +57,39 @@ test('more than a sweep builds at once that nobody can read hold up none behind 
   }
 });
 
+test('steps that are claimed while a sweep is at them are not left', async () => {
+  // One connection: the claim gets in between the two reads of the sweep.
+  await using alone = await openLedger({ poolSize: 1 });
+  await alone.sql(`INSERT INTO ledger.plans (plan_hash, workflow, plan) VALUES ($1, 'one-step', $2)`, [
+    planHash,
+    JSON.stringify(plan),
+  ]);
+  await addLeft(planHash, 20, 60, alone);
+  let claimed: Promise<unknown> | undefined;
+  const publish = vi.fn();
+  const relay = new DoorbellRelay({
+    context: { database: alone.database, plans: new PlanCache(), epoch: 1, options: MACHINE_DEFAULTS },
+    publisher: { publish, send: () => undefined },
+    isConnected: () => {
+      claimed ??= alone.database.pool.query(
+        `UPDATE ledger.steps SET phase = 'executing', state = 'executing', claim_id = 'c', worker = 'w'`,
+      );
+      return true;
+    },
+    onUnsendable: async () => undefined,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  relay.start();
+  await waitFor('the first sweep', async () => claimed !== undefined);
+  await claimed;
+  await relay.stop();
+  expect(publish).not.toHaveBeenCalled();
+  const later = performance.now() + 10_000;
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
+  expect(relay.left.count).toBe(0);
+  clock.mockRestore();
+});
+
 async function isNoted(seq: number): Promise<boolean> {
   const noted = await ledger.sql<{ plan_hash: string }>(
     'SELECT plan_hash FROM ledger.steps JOIN ledger.tasks USING (task_seq) WHERE doorbell_seq = $1',
@@ -66,8 +99,8 @@ async function isNoted(seq: number): Promise<boolean> {
 }
 
 /** Dispatched so long ago, with no PubAck on record. */
-async function addLeft(hash: string, count: number, agoSeconds: number): Promise<void> {
-  await ledger.sql(
+async function addLeft(hash: string, count: number, agoSeconds: number, into = ledger): Promise<void> {
+  await into.sql(
     `WITH added AS (
        INSERT INTO ledger.tasks (tenant_id, task_id, body_hash, submit_id, workflow, plan_hash, state, priority, round, round_base, input,
          pin_valid_at, pin_revision, deadline, deadline_ms, created_at, updated_at)

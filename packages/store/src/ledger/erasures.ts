@@ -63,7 +63,7 @@ export async function findEarlierAttempts(tx: Tx, { tenantId, foundAt, tasks }: 
   return rows.map((row) => row.task_id);
 }
 
-/** A doorbell that its process can't publish is in its memory for no longer than this; from then on it is built from its step. Twice what the relay gives it. */
+/** A doorbell that a sweep can't publish is in memory for no longer than this; then it is built from its step again. Twice what the relay gives it. */
 const HELD_SECONDS = 10;
 
 /**

@@ -140,6 +140,7 @@ export class DoorbellRelay {
       if (!this.#options.isConnected()) return false;
       const context = { time: new Date(at).toISOString(), newId: randomUUID };
       const loaded = await this.#load(doorbells);
+      this.#forgetAnswered(doorbells, loaded);
       const stored = await Promise.all(loaded.map((doorbell) => this.#publish(doorbell, context)));
       await this.#note(stored.filter((each) => each !== undefined));
       behind = last;
@@ -156,6 +157,12 @@ export class DoorbellRelay {
       const { since = now, told = false } = this.#left.get(name) ?? {};
       this.#left.set(name, { since, seen: now, told });
     }
+  }
+
+  /** Somebody claimed them, or their steps ended, between the two reads of a sweep. */
+  #forgetAnswered(seen: readonly DoorbellKey[], due: readonly DoorbellKey[]): void {
+    const names = new Set(due.map(nameOf));
+    for (const name of seen.map(nameOf)) if (!names.has(name) && !this.#left.get(name)?.told) this.#left.delete(name);
   }
 
   /** With the states of their tasks as they are now. One task that can't be read must not hold up the others. */
