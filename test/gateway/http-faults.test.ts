@@ -41,8 +41,8 @@ test.each([
     431,
     '16384 bytes',
   ],
-  ['no HTTP', 'hello\r\n\r\n', 400, 'no HTTP/1.1 request'],
-  ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400, 'no HTTP'],
+  ['no HTTP', 'hello\r\n\r\n', 400, 'not an HTTP/1.1 request'],
+  ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400, 'not an HTTP'],
   ['a path nobody can decode', 'GET /v1/%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400, '%zz'],
 ])('%s: a problem like any other', async (_name, bytes, status, says) => {
   const { head, problem } = await speak(bytes);

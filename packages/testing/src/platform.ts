@@ -47,7 +47,12 @@ export type Platform = AsyncDisposable & {
   readonly services: readonly Service[];
   /** Where `cuttable` was asked for. */
   readonly links: Links | undefined;
-  start(name: ServiceName, env?: Readonly<Record<string, string>>, entry?: string): Promise<Service>;
+  start(
+    name: ServiceName,
+    env?: Readonly<Record<string, string>>,
+    entry?: string,
+    readyTimeoutMs?: number,
+  ): Promise<Service>;
   /** The first running process of that name. */
   service(name: ServiceName): Service;
   client(tenant?: string): Promise<Client>;
@@ -125,6 +130,7 @@ class RunningPlatform implements Platform {
     name: ServiceName,
     env: Readonly<Record<string, string>> = {},
     entry = join(checkoutRoot, 'services', name, 'src', 'main.ts'),
+    readyTimeoutMs = READY_MS,
   ): Promise<Service> {
     const spec: ServiceSpec = SPECS[name];
     const { log } = this.#options;
@@ -132,7 +138,7 @@ class RunningPlatform implements Platform {
     const service = await startService({
       name,
       entry,
-      readyTimeoutMs: READY_MS,
+      readyTimeoutMs,
       env: {
         NATS_URL: through(this.links?.broker, this.broker.url),
         NATS_USER: principalName(spec.principal),
