@@ -10,7 +10,7 @@ const STALL_MS = 10_000;
 
 /**
  * What a batch has in hand lives until its commit, long enough to be taken for old: at full load V8 would go through the whole heap two or three times a second, which it need not before that has
- * grown by four fifths. (Measured: twice as large costs 6 % less of the scheduler's CPU and 8 MB more, beyond the 150 MB of design/70; half as much again costs 8 % more and saves nothing.)
+ * grown by four fifths. (Measured: a heap that may double costs 6 % less of the scheduler's CPU and has 8 MB more, where design/70 wants 150 in all; one that grows by 60 % costs 8 % more and saves nothing.)
  */
 setFlagsFromString('--heap-growing-percent=80');
 
