@@ -45,9 +45,9 @@ const NO_HEADERS: OutgoingHeaders = {};
 const ANSWERS_FULL = 'INTAKE';
 
 /**
- * Publishes into streams and awaits every PubAck (but of what is sent by `send`, which `stats` doesn't count). All PubAcks arrive on one wildcard inbox with a callback, which costs
- * a fifth of a promise per request (design/70). Order within a stream is kept, except for messages that had to be sent
- * again.
+ * Publishes into streams and awaits every PubAck, except for what is sent by `send`, which `stats` does not count. All
+ * PubAcks arrive on one wildcard inbox with a callback, which costs a fifth of a promise per request (design/70). Order
+ * within a stream is kept, except for messages that had to be sent again.
  */
 export class Publisher implements AsyncDisposable {
   readonly #bus: Bus;
