@@ -136,7 +136,10 @@ export class Bus implements AsyncDisposable {
     throw new AppError('PAYLOAD_TOO_LARGE', `message of ${bytes} bytes: the broker takes at most ${this.maxPayload}`);
   }
 
-  /** Resolves once the server has seen everything sent before. Throws `BROKER_UNAVAILABLE` after `timeoutMs` (default 5 s). */
+  /**
+   * Resolves once the server has seen everything sent before. Throws `BROKER_UNAVAILABLE`
+   * after `timeoutMs` (default 5 s).
+   */
   async flush(timeoutMs = 5_000): Promise<void> {
     this.#sendSoon();
     let timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,10 @@ export type ConnectBusOptions = {
   readonly password?: string;
   /** Shown in the server's connection list. Default: the principal's name. */
   readonly name?: string;
-  /** How long to wait for a first connection before `BROKER_UNAVAILABLE`. Milliseconds, default 30 s; `Infinity`: for ever. */
+  /**
+   * How long to wait for a first connection before `BROKER_UNAVAILABLE`. Milliseconds,
+   * default 30 s; `Infinity`: for ever.
+   */
   readonly waitOnFirstConnectMs?: number;
   /** Called at each try with the reason why there is no first connection yet. */
   readonly onWait?: (problem: string) => void;
@@ -24,12 +27,15 @@ export type ConnectBusOptions = {
 const RECONNECT = { firstMs: 100, maxMs: 2_000 };
 /** A stopped server accepts connections and says nothing: give up on it soon, another try costs little. */
 const DIAL_TIMEOUT_MS = 5_000;
-/** How many times in a row the credentials may be refused before the process is told to end (a rotated password needs a restart). */
+/**
+ * How many times in a row the credentials may be refused before the process is told to end (a
+ * rotated password needs a restart).
+ */
 const MAX_AUTH_REFUSALS = 10;
 
 /**
- * Connects and keeps connected. Throws `BROKER_UNAVAILABLE` when there is no connection in time, `UNAUTHORIZED` at once when the server
- * refuses the credentials.
+ * Connects and keeps connected. Throws `BROKER_UNAVAILABLE` when there is no connection in time, `UNAUTHORIZED` at once
+ * when the server refuses the credentials.
  */
 export async function connectBus(options: ConnectBusOptions): Promise<Bus> {
   const counters = { attempts: 0 };

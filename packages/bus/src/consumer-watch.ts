@@ -19,7 +19,10 @@ type ConsumerState = {
 
 const IDLE_CHECK_MS = 8_000;
 const RECHECK_MS = 3_000;
-/** This many starved looks in a row, each after pulling anew: then it is this process that does not hear. Half a minute at most, as the broker answers each time. */
+/**
+ * This many starved looks in a row, each after pulling anew: then it is this process that does not hear. Half a minute
+ * at most, as the broker answers each time.
+ */
 const DEAF_AFTER = 6;
 const INFO_TIMEOUT_MS = 3_000;
 

@@ -90,7 +90,10 @@ export class Publisher implements AsyncDisposable {
     return { published: this.#published, retried: this.#retried, waiting };
   }
 
-  /** For readiness: which stream takes nothing of what is sent to it, and for how long. While the connection is away, that is the problem, and this is none. */
+  /**
+   * For readiness: which stream takes nothing of what is sent to it, and for how long. While the connection is away,
+   * that is the problem, and this is none.
+   */
   problem(): string | undefined {
     if (!this.#bus.connected) return undefined;
     for (const [stream, loop] of this.#loops) {

@@ -20,8 +20,8 @@ const WORKING = encoder.encode('+WPI');
 const TERM = encoder.encode('+TERM');
 
 /**
- * A message of a durable. `ack`, `nak` and `term` settle it, once, without waiting for the broker (a lost ack is a redelivery, and
- * redelivery is harmless by design); later calls do nothing.
+ * A message of a durable. `ack`, `nak` and `term` settle it, once, without waiting for the broker (a lost ack is a
+ * redelivery, and redelivery is harmless by design); later calls do nothing.
  */
 export class PulledMessage {
   readonly delivery: Delivery;
@@ -112,8 +112,8 @@ export class PulledMessage {
 }
 
 /**
- * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>`, or with `<domain>.<account hash>` before the
- * stream and a random token at the end.
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>`, or with
+ * `<domain>.<account hash>` before the stream and a random token at the end.
  */
 export function parseAckSubject(reply: string): Delivery {
   const [stream, durable, deliveries, sequence] = toTokens(reply);

@@ -13,7 +13,10 @@ import { errors, type Msg } from '@nats-io/nats-core';
 import type { Bus } from './bus.ts';
 import { encodeHeaders } from './headers.ts';
 
-/** Set on the answer to a raw request whose handler failed; the body is then an `ErrorBody`. (The names NATS micro uses.) */
+/**
+ * Set on the answer to a raw request whose handler failed; the body is then an `ErrorBody`.
+ * (The names NATS micro uses.)
+ */
 export const ERROR_HEADERS = { code: 'Nats-Service-Error-Code', text: 'Nats-Service-Error' } as const;
 
 export type RequestOptions = {

@@ -60,7 +60,10 @@ export class SendLoop {
     return this.#queue.length - this.#head + this.#again.length + this.#inFlight;
   }
 
-  /** How long the stream has stored nothing of what is sent to it. Milliseconds; 0 where it does, and where nothing is being sent. */
+  /**
+   * How long the stream has stored nothing of what is sent to it. Milliseconds; 0 where it does, and
+   * where nothing is being sent.
+   */
   get silentMs(): number {
     const now = performance.now();
     return this.#silentSince === undefined || now - this.#sentAt > AT_REST_MS ? 0 : now - this.#silentSince;

@@ -13,7 +13,10 @@ export type Launcher<S extends LaunchedServer> = (options: {
 }) => Promise<S>;
 type LaunchedServer = { readonly url: string; stop(): Promise<void> };
 
-/** Tests only: a real broker with the catalogue's users and topology. Disposing it ends every connection, then the server. */
+/**
+ * Tests only: a real broker with the catalogue's users and topology. Disposing it ends every
+ * connection, then the server.
+ */
 export type TestBroker<S extends LaunchedServer> = AsyncDisposable & {
   readonly server: S;
   readonly admin: Bus;

@@ -31,7 +31,8 @@ describe('against a broker', () => {
     expect((await applyTopology(broker.admin, options)).sizeFactor).toBe(0.25);
     const jsm = await manager();
     for (const spec of STREAMS) expect((await jsm.streams.info(spec.name)).config.max_bytes).toBe(spec.maxBytes / 4);
-    // What one tenant can queue shrinks with them: the largest messages that it may send leave a quarter of the stream to the others.
+    // What one tenant can queue shrinks with them: the largest messages that it may send leave a quarter
+    // of the stream to the others.
     const { max_msgs_per_subject, max_msg_size, max_bytes } = (await jsm.streams.info('INTAKE')).config;
     expect(max_msgs_per_subject).toBe(250);
     expect(max_msgs_per_subject * max_msg_size).toBeLessThanOrEqual((3 / 4) * max_bytes);

@@ -12,7 +12,10 @@ import { findWriteFault } from './write-fault.ts';
 
 const nats = readToolchain().nats;
 
-/** A server that can write no file beyond 64 KiB (128 blocks of 512) as long as `tight` exists: for the server the same as a full disk. */
+/**
+ * A server that can write no file beyond 64 KiB (128 blocks of 512) as long as `tight` exists: for the
+ * server the same as a full disk.
+ */
 async function writeTightServer(dir: string, path: string): Promise<{ choice: NatsChoice; tight: string }> {
   const tight = join(dir, 'tight');
   const program = join(dir, 'nats-server');

@@ -12,7 +12,10 @@ const ANSWER_MS = 15_000;
 
 export type Target = { readonly servers: string; readonly user: string; readonly password: string };
 
-/** Connects as the tenant. Throws before anything is sent: unknown tenant (2), no stack, no answer, credentials refused (3). */
+/**
+ * Connects as the tenant. Throws before anything is sent: unknown tenant (2), no stack, no
+ * answer, credentials refused (3).
+ */
 export async function openClient(context: CommandContext, tenant: string): Promise<Client> {
   if (!TOKEN_PATTERN.test(tenant)) {
     throw inputError({

@@ -178,7 +178,10 @@ export type Client = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** Connects as a tenant. Throws `BROKER_UNAVAILABLE` (nobody answers in time) or `UNAUTHORIZED` (user or password refused). */
+/**
+ * Connects as a tenant. Throws `BROKER_UNAVAILABLE` (nobody answers in time) or
+ * `UNAUTHORIZED` (user or password refused).
+ */
 export async function connect(options: ClientOptions): Promise<Client> {
   const { tenant, name = 'client' } = options;
   const bus = await connectBus({

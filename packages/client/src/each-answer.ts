@@ -5,7 +5,10 @@ import { ask, type Wire } from './wire.ts';
 /** An answer of a task, with the version that it names as a ground. */
 export type FactAnswer = NonNullable<ValueOf<typeof FactImpact>['answers']>[number];
 
-/** Every answer that rests on a fact, or on one version of it, nearest first. A page ends in the task behind which the next one begins. */
+/**
+ * Every answer that rests on a fact, or on one version of it, nearest first. A page ends in the task
+ * behind which the next one begins.
+ */
 export function eachAnswer(
   wire: Wire,
   knowledgeId: string,

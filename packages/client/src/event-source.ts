@@ -18,7 +18,9 @@ export type EventSource = {
 export type FollowOptions = {
   /** Default: from the first event. */
   readonly after?: Cursor | undefined;
-  /** The ledger is asked at least this often, since a cluster can lose a core message without a disconnect. Default 5 s. */
+  /**
+   * The ledger is asked at least this often, since a cluster can lose a core message without a disconnect. Default 5 s.
+   */
   readonly checkMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called for reads that failed and will be repeated. */

@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toSchemaDocuments } from './schema-documents.ts';
 
-// Writes docs/schemas anew: the JSON Schema of every message and the AsyncAPI document. The same sources give the same bytes.
+// Writes docs/schemas anew: the JSON Schema of every message and the AsyncAPI document. The same
+// sources give the same bytes.
 const folder = join(import.meta.dirname, '../../../docs/schemas');
 const documents = toSchemaDocuments();
 

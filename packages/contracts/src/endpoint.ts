@@ -7,7 +7,10 @@ export type ServedBy = 'gateway' | 'scheduler' | 'knowledge-maintainer';
 
 /** A request / reply pair on core NATS. Subject: `<plane>.<tenant>.<noun>.<verb>`. */
 export type Endpoint<Req extends z.ZodType = z.ZodType, Res extends z.ZodType = z.ZodType> = {
-  /** `qry`: read-only, served by the gateway. `ctl`: changes something, answered after commit. `obj`: between services only. */
+  /**
+   * `qry`: read-only, served by the gateway. `ctl`: changes something, answered after commit.
+   * `obj`: between services only.
+   */
   readonly plane: 'qry' | 'ctl' | 'obj';
   readonly noun: 'task' | 'fact' | 'dlq' | 'watch' | 'object' | 'schedule' | 'knowledge' | 'session';
   readonly verb: string;

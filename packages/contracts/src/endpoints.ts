@@ -145,7 +145,10 @@ export const TaskRetry = defineEndpoint(
   () => z.strictObject({ taskId: TaskId, state: TaskState, deadline: UtcTime }),
 );
 
-/** A new task from an old one: at a step, whose predecessors keep their results, or with another pin. The old one is untouched. */
+/**
+ * A new task from an old one: at a step, whose predecessors keep their results, or with another
+ * pin. The old one is untouched.
+ */
 export const TaskFork = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'fork', servedBy: 'scheduler' },
   () =>

@@ -4,7 +4,10 @@ import { CandidateId, FactRef, KnowledgeId, Sha256, StepId, TaskId, UtcTime } fr
 import { CandidateOutcome, KnowledgeType, SourceType } from './knowledge.ts';
 
 const Reason = z.string().min(1).max(500);
-/** Who says so, as the organisation names people: kept with what they said. One person has one voice, however often they speak. */
+/**
+ * Who says so, as the organisation names people: kept with what they said. One person has one
+ * voice, however often they speak.
+ */
 export const PersonName = z.string().min(1).max(200);
 const page = { limit: z.int().min(1).max(500).optional(), before: z.string().max(300).optional() };
 
@@ -102,7 +105,10 @@ export const FactRetractSource = defineEndpoint(
     }),
 );
 
-/** A person says whether a task's answer was right: the facts that it rests on gain or lose weight, and what was wrong is put up for review. */
+/**
+ * A person says whether a task's answer was right: the facts that it rests on gain or lose weight, and what
+ * was wrong is put up for review.
+ */
 export const TaskFeedback = defineEndpoint(
   { plane: 'ctl', noun: 'task', verb: 'feedback', servedBy: 'knowledge-maintainer' },
   () =>

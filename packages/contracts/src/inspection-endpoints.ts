@@ -54,7 +54,10 @@ export const Transition = z.strictObject({
 });
 export type Transition = z.infer<typeof Transition>;
 
-/** What happened to a task, oldest first: every change of state, what was refused, what was repaired. The newest 1,000 of each. */
+/**
+ * What happened to a task, oldest first: every change of state, what was refused, what was
+ * repaired. The newest 1,000 of each.
+ */
 export const TaskStory = defineEndpoint(
   { plane: 'qry', noun: 'task', verb: 'story', servedBy: 'gateway' },
   () => z.strictObject({ taskId: TaskId }),
@@ -121,7 +124,10 @@ export const FactImpact = defineEndpoint(
     z.strictObject({
       knowledgeId: KnowledgeId,
       version: z.int().positive().optional(),
-      /** The next answers: those behind that of this task, the last of the page before. Facts and readers are told with the first page only. */
+      /**
+       * The next answers: those behind that of this task, the last of the page before. Facts and readers are
+       * told with the first page only.
+       */
       answersAfter: TaskId.optional(),
     }),
   () =>

@@ -4,12 +4,16 @@ type Issue = z.core.$ZodIssue;
 
 /** Not what a schema gave as its own words. */
 const ZODS_OWN = /^Invalid (input$|discriminator value)/;
-/** A name of a kind, as somebody may have mistyped it. Anything else is not repeated: what was sent is nobody's business but the sender's. */
+/**
+ * A name of a kind, as somebody may have mistyped it. Anything else is not repeated: what was sent is
+ * nobody's business but the sender's.
+ */
 const NAME = /^[\w.:-]{1,40}$/;
 
 /**
- * What is wrong with a field, in words for who sent it: zod's own, but for those that name a type of its inside or leave out what would be right.
- * `value` is what was checked (from its root); with it, what stands where a choice of kinds is made is repeated.
+ * What is wrong with a field, in words for who sent it: zod's own, but for those that name a type of its inside or
+ * leave out what would be right. `value` is what was checked (from its root); with it, what stands where a choice
+ * of kinds is made is repeated.
  */
 export function issueWords(issue: Issue, value?: unknown): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith(', received undefined')) return 'is missing';

@@ -19,8 +19,9 @@ export const MESSAGE_BOUNDS: JsonBounds = { keys: 53_000, values: 150_000 };
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Bytes → JSON value. Throws `UNPARSEABLE` (not UTF-8, not JSON, too deep, too large, a key that could reach a prototype,
- * a NUL character or unpaired surrogate, which PostgreSQL can't store; more structure than `bounds`); never overflows the stack.
+ * Bytes → JSON value. Throws `UNPARSEABLE` (not UTF-8, not JSON, too deep, too large, a key that could reach a
+ * prototype, a NUL character or unpaired surrogate, which PostgreSQL can't store; more structure than
+ * `bounds`); never overflows the stack.
  */
 export function parseJson(bytes: Uint8Array, what = 'body', bounds?: JsonBounds): unknown {
   if (bytes.length === 0) throw unparseable(`${what} is empty: send one JSON document`);

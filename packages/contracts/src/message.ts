@@ -80,8 +80,9 @@ export function encodeMessage<S extends z.ZodType>(
 }
 
 /**
- * Bytes → checked envelope of one of `definitions`. Throws `AppError`: `UNPARSEABLE` (no JSON, or more of it than `MESSAGE_BOUNDS`), `SCHEMA_MISMATCH` (wrong type or
- * shape, with the path), `UNSUPPORTED_VERSION` (newer than this reader may read; nothing is wrong with the message).
+ * Bytes → checked envelope of one of `definitions`. Throws `AppError`: `UNPARSEABLE` (no JSON, or more of it than
+ * `MESSAGE_BOUNDS`), `SCHEMA_MISMATCH` (wrong type or shape, with the path), `UNSUPPORTED_VERSION` (newer than this
+ * reader may read; nothing is wrong with the message).
  */
 export function decodeMessage<M extends MessageDefinition>(
   definitions: readonly M[],

@@ -15,7 +15,10 @@ const whoMay = (verb: 'publish' | 'subscribe', subject: string) =>
   [...BY_NAME].filter(([, may]) => may[verb].some((own) => subjectsOverlap(own, subject))).map(([name]) => name);
 const workers = BUILT_IN_ROLES.map((role) => `worker-${role}`);
 
-/** Written by hand, not derived: subject → all who may publish it, all who may subscribe to it. Everyone else is forbidden. */
+/**
+ * Written by hand, not derived: subject → all who may publish it, all who may subscribe to
+ * it. Everyone else is forbidden.
+ */
 const MAY: readonly (readonly [subject: string, publish: readonly string[], subscribe: readonly string[]])[] = [
   ['cmd.task.acme', ['tenant-acme', 'gateway'], []],
   ['cmd.task.acme-2', ['tenant-acme-2', 'gateway'], []],

@@ -29,7 +29,10 @@ export function inboxPrefix(principal: Principal): string {
   return `_INBOX_${principalName(principal)}`;
 }
 
-/** The subjects of the catalogue with who publishes (or requests) and who subscribes (or serves). `*` stands for any one id. */
+/**
+ * The subjects of the catalogue with who publishes (or requests) and who subscribes (or
+ * serves). `*` stands for any one id.
+ */
 const CHANNELS: readonly { subject: string; publish: readonly Who[]; subscribe: readonly Who[] }[] = [
   { subject: 'cmd.task.{tenant}', publish: ['tenant', 'gateway'], subscribe: [] },
   { subject: 'cmd.work.*.*.*', publish: ['scheduler'], subscribe: [] },

@@ -6,10 +6,11 @@ import { ExecutorName, RoleName, WorkflowName } from './ids.ts';
 export const PlanKey = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,47}$/);
 
 /**
- * Where an input field comes from: a path (`input.document`, `steps.analyze.output.findings`, `pin`, `feedback`, `evidence`) or a literal. `steps.<key>`
- * means the latest finished step of that key; `feedback` is the validator's reasons (null in round 1), `evidence` what the steps added for missing
- * evidence found so far: `[{ query, output }]`. In a plan that grows, `subGoal` is the one a step was made for (null elsewhere), and `subGoals` what has been
- * found for those it waits for: `[{ subGoal, output }]`.
+ * Where an input field comes from: a path (`input.document`, `steps.analyze.output.findings`, `pin`, `feedback`,
+ * `evidence`) or a literal. `steps.<key>` means the latest finished step of that key; `feedback` is the validator's
+ * reasons (null in round 1), `evidence` what the steps added for missing evidence found so far: `[{ query, output }]`.
+ * In a plan that grows, `subGoal` is the one a step was made for (null elsewhere), and `subGoals` what has been found
+ * for those it waits for: `[{ subGoal, output }]`.
  */
 export const Mapping = z.union([
   z.strictObject({ from: z.string().min(1).max(300) }),

@@ -46,8 +46,8 @@ describe.each(recorded.map((message) => [message.name, message] as const))('%s',
     expect(JSON.parse(JSON.stringify(received))).toEqual(event);
   });
 
-  // Each message's own reader, one version behind: whatever a newer sender adds, at whatever depth, must not stop it. What an older version says has its
-  // newer one recorded beside it.
+  // Each message's own reader, one version behind: whatever a newer sender adds, at whatever depth, must not stop it.
+  // What an older version says has its newer one recorded beside it.
   if (current.has(type))
     it('is read by an older reader when a newer sender has added keys everywhere', () => {
       const newer = type.replace(/\d+$/, (version) => String(Number(version) + 1));

@@ -9,8 +9,8 @@ import { listMessages, schemaUrn, typeOf } from './index.ts';
 type Check = (value: unknown) => boolean;
 type AjvClass = new (options: object) => { compile(schema: object): Check };
 
-// The validator that the official CloudEvents package brings, so that the schemas are read by another hand than zod's. Formats are told by
-// patterns too.
+// The validator that the official CloudEvents package brings, so that the schemas are read by another hand than zod's.
+// Formats are told by patterns too.
 const { default: Ajv } = createRequire(createRequire(import.meta.url).resolve('cloudevents'))('ajv/dist/2020') as {
   default: AjvClass;
 };

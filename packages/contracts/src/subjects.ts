@@ -1,7 +1,10 @@
 import { AppError } from './errors.ts';
 import { INVALID_TASK_ID, SETTLED_ID, TOKEN_PATTERN } from './ids.ts';
 
-/** Builds every subject of the platform. Each id is checked here once more: a subject is the last place to stop an injection. */
+/**
+ * Builds every subject of the platform. Each id is checked here once more: a subject is the
+ * last place to stop an injection.
+ */
 export const subjects = {
   submit: (tenantId: string) => `cmd.task.${subjectToken(tenantId, 'tenant')}`,
   work: (role: string, tenantId: string, taskId: string) =>

@@ -1,6 +1,7 @@
 /**
- * Every match of a global pattern, in order, as `matchAll` gives them; that one copies the pattern at each call, which costs more than looking through a text that
- * holds none. Throws a `TypeError` where the pattern isn't global: it would find its first match for ever.
+ * Every match of a global pattern, in order, as `matchAll` gives them; that one copies the pattern at each call, which
+ * costs more than looking through a text that holds none. Throws a `TypeError` where the pattern isn't global: it would
+ * find its first match for ever.
  */
 export function findMatches(text: string, pattern: RegExp): RegExpExecArray[] {
   if (!pattern.global) throw new TypeError(`${pattern} is not global`);

@@ -1,5 +1,5 @@
-// What the ledger's side decides with: the task machine, admission, schedules, limits, and what is masked or erased. Without the rules of knowledge, which a
-// scheduler would only hold in memory.
+// What the ledger's side decides with: the task machine, admission, schedules, limits, and what is masked or erased.
+// Without the rules of knowledge, which a scheduler would only hold in memory.
 
 export { type AdmissionLimit, decideAdmission, type InFlight } from './admission/index.ts';
 export { createEraser, type Eraser } from './knowledge/redaction/erase-content.ts';

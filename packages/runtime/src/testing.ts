@@ -41,8 +41,8 @@ export function fakeStepContext(overrides: Partial<StepContext> = {}): StepConte
 }
 
 /**
- * Runs two commands in both orders through one executor and throws where an output depends on the order: then something is remembered
- * between commands.
+ * Runs two commands in both orders through one executor and throws where an output depends on the order: then something
+ * is remembered between commands.
  */
 export async function assertRemembersNothing(
   executor: Executor,

@@ -12,8 +12,9 @@ export type AwaitDatabaseOptions = {
 };
 
 /**
- * Waits, however long, until the database answers and has the migrations this release was built with: a process that ended instead would be
- * started again with ever longer pauses, and be away long after the database is back. Throws `UNAUTHORIZED` where the login stays refused.
+ * Waits, however long, until the database answers and has the migrations this release was built with: a process that
+ * ended instead would be started again with ever longer pauses, and be away long after the database is back. Throws
+ * `UNAUTHORIZED` where the login stays refused.
  */
 export async function awaitDatabase(
   database: Database,

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 
 /**
- * The statements that one turn of the event loop sends leave in one system call: a batch of the ledger is a dozen, and the driver corks and uncorks around each. (Measured: writing
- * was a tenth of the scheduler's time.)
+ * The statements that one turn of the event loop sends leave in one system call: a batch of the ledger is a dozen, and
+ * the driver corks and uncorks around each. (Measured: writing was a tenth of the scheduler's time.)
  */
 export class BatchingSocket extends Socket {
   #held = false;

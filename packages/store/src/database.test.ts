@@ -16,7 +16,8 @@ const READY = message('Z', Buffer.from('I'));
 const SHUT_DOWN = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'));
 
 test('a connection that breaks in the very moment it is handed out is an outage, and ends no process', async () => {
-  // As a server that is being stopped answers: "ready" and "over" in one segment, read before whoever asked for the connection has it.
+  // As a server that is being stopped answers: "ready" and "over" in one segment, read before whoever
+  // asked for the connection has it.
   await using stack = new AsyncDisposableStack();
   const server = createServer((socket: Socket) => {
     socket.on('error', () => undefined);

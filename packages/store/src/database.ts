@@ -17,7 +17,9 @@ export type DatabaseOptions = {
   /** postgres:// URL. */
   readonly url: string;
   readonly applicationName: string;
-  /** Connections of this process; the sum over all replicas must stay below the server's `max_connections`. Default 4. */
+  /**
+   * Connections of this process; the sum over all replicas must stay below the server's `max_connections`. Default 4.
+   */
   readonly poolSize?: number;
   /**
    * For tables whose rows change all the time: a bitmap scan does not mark the index entries of dead rows, so each scan
@@ -74,7 +76,8 @@ export type TransactionScope = {
   readonly queryTimeoutMs?: number;
 };
 
-// int8 as number where it is exact: counters and sequences stay far below 2^53; anything beyond is an error, not a rounding.
+// int8 as number where it is exact: counters and sequences stay far below 2^53; anything beyond
+// is an error, not a rounding.
 const INT8_OID = 20;
 const parseInt8 = (text: string): number => {
   const value = Number(text);

@@ -1,6 +1,9 @@
 import { toFragments } from '@cleanslate/domain/ledger';
 
-/** A condition that is true of every text which holds one of the phrases (and of few others), with its parameters, numbered from `first`. */
+/**
+ * A condition that is true of every text which holds one of the phrases (and of few others), with its
+ * parameters, numbered from `first`.
+ */
 export function saying(
   text: string,
   phrases: readonly string[],

@@ -11,7 +11,10 @@ export type TestDatabase = AsyncDisposable & {
   sql<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<R[]>;
 };
 
-/** Roles are shared by all databases of a server: a test that gave one another password would lock out every platform beside it. */
+/**
+ * Roles are shared by all databases of a server: a test that gave one another password would lock
+ * out every platform beside it.
+ */
 export const ROLE_PASSWORD = 'cleanslate-test';
 
 /** A database of its own, copied from a template that is migrated once per server and state of the migrations. */
@@ -39,7 +42,10 @@ export async function createTestDatabase(
   return { name, adminUrl, urlOf: (role) => urlOf(adminUrl, role), sql, [Symbol.asyncDispose]: dispose };
 }
 
-/** TimescaleDB's background workers look into every database from time to time, and a database that is looked into can't be copied. */
+/**
+ * TimescaleDB's background workers look into every database from time to time, and a database that is
+ * looked into can't be copied.
+ */
 async function copyTemplate(client: pg.Client, name: string, template: string): Promise<void> {
   const giveUpAt = performance.now() + 20_000;
   for (;;) {

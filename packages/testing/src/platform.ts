@@ -32,7 +32,10 @@ export type PlatformOptions = {
   readonly services?: readonly ServiceName[];
   /** Environment for every service: short leases and the like. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Services and clients reach broker and database through `links`, which a test can cut; the test's own SQL and administrator do not. */
+  /**
+   * Services and clients reach broker and database through `links`, which a test can cut; the test's own
+   * SQL and administrator do not.
+   */
   readonly cuttable?: boolean;
   /** Every line of every service, with its name: `SHOW=1` in a failing test. */
   readonly log?: (name: string, line: string) => void;

@@ -7,7 +7,10 @@ export type WaitOptions = {
   readonly everyMs?: number;
 };
 
-/** Polls a condition until it is neither undefined nor false, and returns it. Throws where it takes too long, with the last error it saw. */
+/**
+ * Polls a condition until it is neither undefined nor false, and returns it. Throws where it takes too
+ * long, with the last error it saw.
+ */
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T | undefined | false> | T | undefined | false,

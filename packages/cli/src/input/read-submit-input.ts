@@ -6,7 +6,10 @@ import { readBytes } from './read-bytes.ts';
 
 const WHERE = '--input';
 
-/** A workflow's input: a `.json` file is the input itself; a text, Word or PDF file becomes `{ document: { name, mediaType, text } }`. */
+/**
+ * A workflow's input: a `.json` file is the input itself; a text, Word or PDF file becomes
+ * `{ document: { name, mediaType, text } }`.
+ */
 export async function readSubmitInput(file: string): Promise<JsonObject> {
   // A Word or PDF file is larger than the text sent from it.
   const packed = /\.(?:pdf|docx)$/i.test(file);

@@ -4,7 +4,9 @@ import { ClaimId, RoleName, UtcTime, WorkerId } from '../ids.ts';
 import { defineMessage } from '../message.ts';
 import { Usage } from './work.ts';
 
-/** Request on `claim.<role>`: claims of one worker travel in batches. Asking again with the winning id is granted again. */
+/**
+ * Request on `claim.<role>`: claims of one worker travel in batches. Asking again with the winning id is granted again.
+ */
 export const ClaimRequest = defineMessage({
   name: 'claim.request',
   version: 1,

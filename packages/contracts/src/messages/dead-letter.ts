@@ -4,8 +4,9 @@ import { UtcTime } from '../ids.ts';
 import { defineMessage } from '../message.ts';
 
 /**
- * On `dlq.<stream>.<consumer>`: bytes that could not be read, or that belong to no attempt. Published, PubAck awaited, before the
- * original is terminated. `tenantid` in the envelope is the subject's, or `unknown` where the subject names none.
+ * On `dlq.<stream>.<consumer>`: bytes that could not be read, or that belong to no attempt. Published,
+ * PubAck awaited, before the original is terminated. `tenantid` in the envelope is the subject's, or
+ * `unknown` where the subject names none.
  */
 export const DeadLettered = defineMessage({
   name: 'message.dead_lettered',

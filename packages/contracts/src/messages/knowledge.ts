@@ -7,10 +7,14 @@ import { defineMessage } from '../message.ts';
 /** Fact versions that may be collected from one output, at most. */
 export const MAX_FACT_REFS = 1_000;
 
-/** Blackboard: a candidate, with the proposer's claim in the envelope (`taskid, stepid, attempt, claimid, candidateid`). */
+/**
+ * Blackboard: a candidate, with the proposer's claim in the envelope (`taskid, stepid, attempt, claimid, candidateid`).
+ */
 export const KnowledgePropose = defineMessage({ name: 'knowledge.propose', version: 1, data: Candidate });
 
-/** Command to the maintainer: the task is over; these claims won, these are their candidates. Repeated until confirmed. */
+/**
+ * Command to the maintainer: the task is over; these claims won, these are their candidates. Repeated until confirmed.
+ */
 export const KnowledgeSettle = defineMessage({
   name: 'knowledge.settle',
   version: 2,
@@ -19,7 +23,10 @@ export const KnowledgeSettle = defineMessage({
   minReader: 1,
   data: z.strictObject({
     taskId: TaskId,
-    /** passed: release. unvalidated: screen as model-derived. held: a failed task keeps its candidates until retry or retention. */
+    /**
+     * passed: release. unvalidated: screen as model-derived. held: a failed task keeps its
+     * candidates until retry or retention.
+     */
     verdict: z.enum(['passed', 'unvalidated', 'held']),
     validatorScore: z.number().min(0).max(1).nullable(),
     claims: z.array(
@@ -73,7 +80,10 @@ export const CandidatesSettled = defineMessage({
 });
 export type CandidatesSettled = z.infer<typeof CandidatesSettled.data>;
 
-/** Event on `evt.knowledge.<tenant>.<knowledgeId>`: ids and hashes, never statements. A fact counts as available only now. */
+/**
+ * Event on `evt.knowledge.<tenant>.<knowledgeId>`: ids and hashes, never statements. A fact
+ * counts as available only now.
+ */
 export const FactChanged = defineMessage({
   name: 'fact.changed',
   version: 1,

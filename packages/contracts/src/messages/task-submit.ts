@@ -8,8 +8,9 @@ export const DEFAULT_DEADLINE_MS = 3_600_000;
 export const MAX_DEADLINE_MS = 30 * 24 * 3_600_000;
 
 /**
- * Command: accept a task. `taskid` in the envelope is the client's choice; without it the id is UUIDv5 of tenant and `key`.
- * Answered after commit by one `task.accepted` or `submit.refused` event whose `causationid` is this message's id.
+ * Command: accept a task. `taskid` in the envelope is the client's choice; without it the id is UUIDv5 of
+ * tenant and `key`. Answered after commit by one `task.accepted` or `submit.refused` event whose
+ * `causationid` is this message's id.
  */
 export const TaskSubmit = defineMessage({
   name: 'task.submit',

@@ -1,4 +1,7 @@
-/** A ready step longer by this much is let out like one of the next higher priority that became ready now: so a low one waits at most two of these behind the others of its tenant. */
+/**
+ * A ready step longer by this much is let out like one of the next higher priority that became ready now: so a low one
+ * waits at most two of these behind the others of its tenant.
+ */
 export const AGEING_MS = 60_000;
 
 export type Candidate = {
@@ -48,8 +51,9 @@ export function rankOf({ readyAt, priority }: Candidate): number {
 }
 
 /**
- * Who is let out. In each role the tenant with the fewest steps in flight is next, of equals the one whose turn it is (round robin); so neither the number of a tenant's
- * ready steps nor their priority delays another tenant. Priority orders a tenant's own steps. What a limit holds back stays ready.
+ * Who is let out. In each role the tenant with the fewest steps in flight is next, of equals the one whose turn it is
+ * (round robin); so neither the number of a tenant's ready steps nor their priority delays another tenant. Priority
+ * orders a tenant's own steps. What a limit holds back stays ready.
  */
 export function decideAdmission<C extends Candidate>(input: Admission<C>): Admitted<C> {
   const quota = new Quota(input.limits, input.inFlight);
@@ -118,7 +122,10 @@ class Quota {
   }
 }
 
-/** Candidates of each role, best last; the role whose best has waited longest comes first, so that a limit over several roles starves none of them. */
+/**
+ * Candidates of each role, best last; the role whose best has waited longest comes first, so that a limit over
+ * several roles starves none of them.
+ */
 function byRank<C extends Candidate>(candidates: readonly C[]): readonly (readonly [string, readonly C[]])[] {
   const best = (ranked: readonly C[]) => {
     const last = ranked.at(-1);

@@ -41,7 +41,10 @@ export function moveLeadingPhrase(text: string): string {
   return text.replace(LEADING, '$2 $1');
 }
 
-/** Content words in order, with negation and modal verbs as markers. Latin words are lower case and singular, Chinese is cut into characters. */
+/**
+ * Content words in order, with negation and modal verbs as markers. Latin words are lower case and singular,
+ * Chinese is cut into characters.
+ */
 export function toCanonicalWords(text: string): string[] {
   let marked = text.toLowerCase();
   for (const [pattern, marker] of MARKERS) marked = marked.replace(pattern, marker);

@@ -3,7 +3,9 @@ export type Vote = { readonly person: string; readonly verdict: 'wrong' | 'right
 
 /** One person's "wrong" takes a fifth of the weight, one person's "right" gives as much back. */
 const STEP = 0.8;
-/** However many people say so: a fact that everybody calls wrong must be retracted by somebody, not forgotten by weight. */
+/**
+ * However many people say so: a fact that everybody calls wrong must be retracted by somebody, not forgotten by weight.
+ */
 const LEAST = 0.25;
 const MOST = 1.25;
 

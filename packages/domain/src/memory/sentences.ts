@@ -1,5 +1,8 @@
 const END = /[.!?]["'”’)\]]{0,2}(?=\s|$)|[。！？；…][”’」』）]{0,2}|\n+/g;
-/** A full stop after these, or after a single letter, doesn't end a sentence: "approx. 5 %", "No. 12", "e.g. rent", "J. Smith". */
+/**
+ * A full stop after these, or after a single letter, doesn't end a sentence: "approx. 5 %", "No.
+ * 12", "e.g. rent", "J. Smith".
+ */
 const ABBREVIATED =
   /(?:^|[\s(["'“‘])(?:no|nos|approx|ca|cf|vs|art|arts|sec|fig|eq|para|vol|pp?|e\.g|i\.e|etc|incl|excl|mr|mrs|ms|dr|st|inc|ltd|co|[a-z])\.$/i;
 

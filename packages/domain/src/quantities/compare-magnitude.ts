@@ -9,7 +9,10 @@ export interface Converted {
 
 const PER_YEAR: Readonly<Record<Period, number>> = { day: 365, week: 52, month: 12, year: 1 };
 
-/** Simple, not compounded, interest: 1.5% a month is 18% a year, 0.05% a day is 18.25%. A rate without a period has none. */
+/**
+ * Simple, not compounded, interest: 1.5% a month is 18% a year, 0.05% a day is 18.25%. A
+ * rate without a period has none.
+ */
 export function toPercentPerYear(value: string, per: Period | null): Converted | null {
   const rate = parseDecimal(value);
   if (rate === null || per === null) return null;
@@ -40,7 +43,10 @@ const IN_MONTHS: ReadonlyMap<QuantityUnit, number> = new Map([
   ['years', 12],
 ]);
 
-/** A duration in months: years exactly, whole years of 365 days as 12 months, other days by 30 and rounded to two places. */
+/**
+ * A duration in months: years exactly, whole years of 365 days as 12 months, other days by
+ * 30 and rounded to two places.
+ */
 export function toMonths(value: string, unit: QuantityUnit): Converted | null {
   const count = parseDecimal(value);
   const whole = IN_MONTHS.get(unit);

@@ -126,7 +126,10 @@ function readWhole(text: string, index: number): Whole | null {
   return end === index ? null : { total: total + group, end };
 }
 
-/** Reads an English number in words at `index`: "thirty", "one hundred and twenty", "one and one-half", "two point five". */
+/**
+ * Reads an English number in words at `index`: "thirty", "one hundred and twenty", "one and
+ * one-half", "two point five".
+ */
 export function readEnglishNumber(text: string, index: number): ReadNumber | null {
   const whole = readWhole(text, index);
   if (whole === null) return null;

@@ -125,7 +125,10 @@ function isGlued(folded: string, index: number, joined: Joined): boolean {
 
 const RANGE = /^\s?(?:-|~|to|至|到)\s?$/i;
 
-/** "5-20%" is 5% to 20%: a bare number before a range mark has the unit behind it. Not where that number is scaled ("3至5万"), since both may be meant. */
+/**
+ * "5-20%" is 5% to 20%: a bare number before a range mark has the unit behind it. Not where that number is scaled
+ * ("3至5万"), since both may be meant.
+ */
 function joinRanges(folded: string, found: readonly Quantity[]): Quantity[] {
   return found.map((quantity, index) => {
     const next = found[index + 1];
@@ -142,7 +145,10 @@ function joinRanges(folded: string, found: readonly Quantity[]): Quantity[] {
   });
 }
 
-/** Every quantity of the text in order, without those inside its calendar dates (`dates`, where they were read already). Linear in the length of the text. */
+/**
+ * Every quantity of the text in order, without those inside its calendar dates (`dates`, where they were read already).
+ * Linear in the length of the text.
+ */
 export function findQuantities(text: string, dates: readonly FoundDate[] = findDates(text)): Quantity[] {
   const folded = foldWidth(text);
   const found: Quantity[] = [];

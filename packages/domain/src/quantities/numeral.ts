@@ -58,7 +58,9 @@ export function skipRun(text: string, index: number): number {
   return pattern.test(text) ? pattern.lastIndex : index + 1;
 }
 
-/** "the 30th day following the invoice" is a duration of 30 days; every other ordinal is a place in a list or a date. */
+/**
+ * "the 30th day following the invoice" is a duration of 30 days; every other ordinal is a place in a list or a date.
+ */
 function skipOrdinal(text: string, end: number): number {
   const pattern = /(?:st|nd|rd|th)\)?(?=\s{1,3}(?:business |calendar )?day\s{1,3}(?:after|following|from)\b)/iy;
   pattern.lastIndex = end;

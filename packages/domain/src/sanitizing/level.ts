@@ -2,7 +2,10 @@ import type { KnowledgeType } from '@cleanslate/contracts';
 
 /** How far evidence is cleaned. Each level does what the one before does, and more. */
 export const SANITIZE_LEVELS = ['off', 'expiry', 'versions', 'full'] as const;
-/** `off` nothing; `expiry` drops what doesn't hold at the pin; `versions` keeps only the version that was believed; `full` also cleans the text itself. */
+/**
+ * `off` nothing; `expiry` drops what doesn't hold at the pin; `versions` keeps only the version that was believed;
+ * `full` also cleans the text itself.
+ */
 export type SanitizeLevel = (typeof SANITIZE_LEVELS)[number];
 
 export function reaches(level: SanitizeLevel, wanted: SanitizeLevel): boolean {

@@ -5,8 +5,9 @@ import { Cron } from 'croner';
 export type CronRule = { readonly cron: string; readonly timeZone: string };
 
 /**
- * Throws `INVALID_INPUT` for an expression or time zone that can't be read, and for a rule that never comes. Five fields (six with seconds first); a time of day that a clock change skips is run after the
- * gap, one that it repeats is run once; every-so-often rules go by real time.
+ * Throws `INVALID_INPUT` for an expression or time zone that can't be read, and for a rule that never comes. Five
+ * fields (six with seconds first); a time of day that a clock change skips is run after the gap, one that it repeats is
+ * run once; every-so-often rules go by real time.
  */
 export function checkCron(rule: CronRule): void {
   let first: Date | null;
@@ -31,7 +32,10 @@ export function findNextDue(rule: CronRule, after: number): number | null {
   return toCron(rule).nextRun(new Date(after))?.getTime() ?? null;
 }
 
-/** Due times from `from` to `until`, both included: the newest `most` of them, oldest first. Each costs some tenths of a millisecond. */
+/**
+ * Due times from `from` to `until`, both included: the newest `most` of them, oldest first. Each costs
+ * some tenths of a millisecond.
+ */
 export function findDueTimes(rule: CronRule, from: number, until: number, most: number): readonly number[] {
   const cron = toCron(rule);
   const found: number[] = [];

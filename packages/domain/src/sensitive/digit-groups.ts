@@ -17,8 +17,9 @@ const RUN = /\d+(?:[ -]\d+)*/g;
 const UUID = /(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])/gi;
 
 /**
- * Every way of reading neighbouring groups of digits, joined by one space or hyphen each, as one number of 11 to 19 digits; longest first from each start.
- * Numbers that are part of a word, a UUID, a decimal or a longer number are none. At most 7 windows a group: linear.
+ * Every way of reading neighbouring groups of digits, joined by one space or hyphen each, as one number of 11 to 19
+ * digits; longest first from each start. Numbers that are part of a word, a UUID, a decimal or a longer number are
+ * none. At most 7 windows a group: linear.
  */
 export function* digitWindows(folded: string): Generator<DigitWindow> {
   const text = folded.replace(UUID, (uuid) => 'x'.repeat(uuid.length));

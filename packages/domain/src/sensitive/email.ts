@@ -4,7 +4,10 @@ const LOCAL = /[A-Za-z0-9._%+'-]/;
 const DOMAIN = /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9-])/;
 const MAX_DOMAIN = 255;
 
-/** Addresses, also right beside CJK characters. What stands before each `@` is read back to the one before at most: linear. */
+/**
+ * Addresses, also right beside CJK characters. What stands before each `@` is read back to
+ * the one before at most: linear.
+ */
 export const findEmails: Recognizer = (folded) => {
   const spans: SensitiveSpan[] = [];
   for (let at = folded.indexOf('@'); at >= 0; at = folded.indexOf('@', at + 1)) {

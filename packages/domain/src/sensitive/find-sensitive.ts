@@ -16,7 +16,10 @@ const RECOGNIZERS: readonly Recognizer[] = [
   findCreditCodes,
 ];
 
-/** Identifiers and credentials in any text, in order, none overlapping; offsets are into `text`. Linear in the text's length. */
+/**
+ * Identifiers and credentials in any text, in order, none overlapping; offsets are into `text`.
+ * Linear in the text's length.
+ */
 export function findSensitive(text: string): readonly SensitiveSpan[] {
   const folded = foldText(text);
   const found = RECOGNIZERS.flatMap((recognize, rank) => recognize(folded).map((span) => ({ span, rank })));

@@ -18,7 +18,9 @@ export type Submission = {
   readonly submit: TaskSubmit;
 };
 
-/** A checked submit → the new aggregate (task and all steps of its plan pending, the first ones ready) and its events. */
+/**
+ * A checked submit → the new aggregate (task and all steps of its plan pending, the first ones ready) and its events.
+ */
 export function accept(epoch: number, submission: Submission, now: number, options: MachineOptions): Decided {
   const { plan, submit } = submission;
   const deadlineMs = submit.deadlineMs ?? DEFAULT_DEADLINE_MS;

@@ -4,8 +4,8 @@ import { checkEvidence, checkGate, checkMapping, checkStepRules } from './check-
 import { invalid } from './invalid-plan.ts';
 
 /**
- * Parses and checks a plan when it is loaded. Throws `PLAN_INVALID` naming the step and the fault: cycle, unknown or repeated key, a mapping that
- * reads a step it doesn't wait for, a validation step that doesn't judge everything.
+ * Parses and checks a plan when it is loaded. Throws `PLAN_INVALID` naming the step and the fault: cycle, unknown or
+ * repeated key, a mapping that reads a step it doesn't wait for, a validation step that doesn't judge everything.
  */
 export function checkPlan(value: unknown): Plan {
   const parsed = Plan.safeParse(value);
@@ -62,7 +62,8 @@ function checkValidation(
     if (!judged.has(key))
       throw invalid(`validation.rework names "${key}", which isn't a step before "${validation.step}"`);
   }
-  // Otherwise the next verdict would be on results made from what was sent back, and might come before the rework is done.
+  // Otherwise the next verdict would be on results made from what was sent back, and might
+  // come before the rework is done.
   for (const key of keys) {
     const stale = validation.rework.find((repeated) => ancestors.get(key)?.has(repeated));
     if (stale !== undefined && key !== validation.step && !validation.rework.includes(key))

@@ -25,8 +25,9 @@ export function decideDispatch(decision: Decision, input: Input<'dispatch'>): vo
 }
 
 /**
- * A claim that went silent: free where no heartbeat ever named it (a few times a step), else it counts. Nobody can tell a worker that never heard of its claim from one
- * that the step killed at once, so an executor that ends its process runs that many times more than its policy says; the record says of each why.
+ * A claim that went silent: free where no heartbeat ever named it (a few times a step), else it counts. Nobody can tell
+ * a worker that never heard of its claim from one that the step killed at once, so an executor that ends its process
+ * runs that many times more than its policy says; the record says of each why.
  */
 export function decideLease(decision: Decision, input: Input<'lease_due'>): void {
   const step = decision.step(input.stepId);
@@ -106,7 +107,10 @@ export function decideRing(decision: Decision, input: Input<'ring_due'>): void {
   });
 }
 
-/** A doorbell that no message can carry will never ring: its step is given up on, visibly, instead of being sent for ever. */
+/**
+ * A doorbell that no message can carry will never ring: its step is given up on, visibly,
+ * instead of being sent for ever.
+ */
 export function decideUnsendable(decision: Decision, input: Input<'unsendable'>): void {
   const step = decision.step(input.stepId);
   if (step?.phase !== 'dispatched' || step.attempt !== input.attempt) return;

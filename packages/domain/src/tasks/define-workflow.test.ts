@@ -65,7 +65,8 @@ describe('a workflow', () => {
   });
 
   test('has a hash that other processes and later versions agree on', () => {
-    // Replicas of two versions must know a stored plan by the same hash. When this changes, so does the hash of every plan: say so in the release notes.
+    // Replicas of two versions must know a stored plan by the same hash. When this changes, so does the hash of every
+    // plan: say so in the release notes.
     expect(compiled.planHash).toBe('8849a35165e6579cfa03cb4324ea5015');
   });
 

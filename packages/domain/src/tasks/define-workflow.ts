@@ -56,7 +56,10 @@ export type WorkflowDefinition = {
   readonly validation?: Omit<Validation, 'rework'> & { readonly rework: readonly string[] };
   /** A person decides about a step's result, or about what passed validation. */
   readonly gate?: Gate;
-  /** Steps that a planning step asks for: one for each of its output's `subGoals`, made from `step`, which serves the first. */
+  /**
+   * Steps that a planning step asks for: one for each of its output's `subGoals`, made from
+   * `step`, which serves the first.
+   */
   readonly growth?: Growth;
   /** Path of the result. */
   readonly result: string;

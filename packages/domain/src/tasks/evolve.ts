@@ -2,7 +2,10 @@ import { ERROR_CODES, type ErrorBody, type ErrorCode } from '@cleanslate/contrac
 import type { LedgerEvent } from './events.ts';
 import { type Aggregate, isGateOpen, type Step, type Task } from './state.ts';
 
-/** Applies one event. Total: an event that names no step changes nothing. `task_accepted` begins an aggregate and is handled by `accept`. */
+/**
+ * Applies one event. Total: an event that names no step changes nothing. `task_accepted` begins an
+ * aggregate and is handled by `accept`.
+ */
 export function evolve(state: Aggregate, event: LedgerEvent, now: number): Aggregate {
   switch (event.kind) {
     case 'task_accepted':
@@ -183,8 +186,9 @@ function withoutOpenGate(task: Task): Partial<Task> {
 }
 
 /**
- * A worker that can't do the work (another version, an executor it doesn't know) says so on the step, and the queue's time goes on: were it given anew,
- * the work would wander for ever. One that only had no time left (`drain`) did take the work out of the queue.
+ * A worker that can't do the work (another version, an executor it doesn't know) says so on the step, and the
+ * queue's time goes on: were it given anew, the work would wander for ever. One that only had no time left (`drain`)
+ * did take the work out of the queue.
  */
 function handedBack(step: Step, reason: string): Partial<Step> {
   if (!isPauseCode(reason)) return { queueExpiresAt: null, applied: appliedWith(step) };

@@ -19,8 +19,9 @@ export type ForkRequest = {
 };
 
 /**
- * A new task from an old one, which stays as it is. Same input and plan; what came before the step keeps its results (with a person's edit in place)
- * unless what they stand for was undone; everything else runs. Throws `INVALID_INPUT` where the plan has no such step.
+ * A new task from an old one, which stays as it is. Same input and plan; what came before the step keeps its results
+ * (with a person's edit in place) unless what they stand for was undone; everything else runs. Throws `INVALID_INPUT`
+ * where the plan has no such step.
  */
 export function fork(source: Aggregate, request: ForkRequest, now: number, options: MachineOptions): Decided {
   const { plan } = source;

@@ -21,8 +21,9 @@ export function parentsOf(state: Aggregate, step: Step): readonly (Step | undefi
 }
 
 /**
- * The steps that a planning step's output asks for, apart from the first. Checked like any plan: throws `PLAN_INVALID` for none, too many, a repeated id, or
- * a need that doesn't stand before (so that no cycle can be written down). Empty where the step plans nothing.
+ * The steps that a planning step's output asks for, apart from the first. Checked like any plan: throws `PLAN_INVALID`
+ * for none, too many, a repeated id, or a need that doesn't stand before (so that no cycle can be written down). Empty
+ * where the step plans nothing.
  */
 export function planGrowth(
   { plan, steps }: Pick<Aggregate, 'plan' | 'steps'>,
@@ -69,7 +70,9 @@ export function subGoalOf({ plan, steps }: Pick<Aggregate, 'plan' | 'steps'>, st
   return parsed.data?.subGoals[index] ?? null;
 }
 
-/** What was found for the sub-goals so far: for a step that serves one, those it needs; for any other step all of them. */
+/**
+ * What was found for the sub-goals so far: for a step that serves one, those it needs; for any other step all of them.
+ */
 export function findSubGoals(state: Pick<Aggregate, 'plan' | 'steps'>, reader: Step | null): readonly JsonObject[] {
   const needed = reader !== null && subGoalOf(state, reader) !== null ? new Set(reader.after) : null;
   return state.steps

@@ -2,7 +2,10 @@ import type { Join, Plan } from '@cleanslate/contracts';
 import { parentsOf } from './growth.ts';
 import { type Aggregate, findLatest, type Step } from './state.ts';
 
-/** What a step is to those that wait for it. `skipped` (not needed, condition not met) counts neither as success nor as failure. */
+/**
+ * What a step is to those that wait for it. `skipped` (not needed, condition not met) counts
+ * neither as success nor as failure.
+ */
 export type Outcome = 'open' | 'done' | 'skipped' | 'failed';
 
 export function outcomeOf(state: Aggregate, step: Step | undefined): Outcome {
@@ -55,7 +58,9 @@ export function judgeJoin(join: Join, outcomes: readonly Outcome[]): JoinVerdict
 
 const goals = new WeakMap<Plan, ReadonlySet<string>>();
 
-/** What a task is for: the steps nothing waits for, and the one its result is read from. It fails when one of them does. */
+/**
+ * What a task is for: the steps nothing waits for, and the one its result is read from. It fails when one of them does.
+ */
 export function goalsOf(plan: Plan): ReadonlySet<string> {
   const known = goals.get(plan);
   if (known !== undefined) return known;

@@ -8,8 +8,8 @@ const PRESENT_MS = 60_000;
 const MAX_READERS = 100;
 
 /**
- * Which fact versions came into a task, and on which its answer rests. What a step puts out it has read or been given: the first step that names a version
- * brought it in. The result's own references are its grounds, whoever wrote them.
+ * Which fact versions came into a task, and on which its answer rests. What a step puts out it has read or been given:
+ * the first step that names a version brought it in. The result's own references are its grounds, whoever wrote them.
  */
 export function findKnowledgeUse({ task, steps }: Aggregate): Pick<KnowledgeSettle, 'reads' | 'answer'> {
   const known = new Set<string>();

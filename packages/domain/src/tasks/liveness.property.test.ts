@@ -8,7 +8,9 @@ import { arbitraryPlan, arbitraryRichPlan } from './testing-plans.ts';
 import { arbitraryStory, play } from './testing-story.ts';
 import { isTerminal } from './transitions.ts';
 
-/** Draws the next number below `n`: what a fair platform leaves to chance (the order of steps, a crash now and then). */
+/**
+ * Draws the next number below `n`: what a fair platform leaves to chance (the order of steps, a crash now and then).
+ */
 type Draw = (n: number) => number;
 
 function drawFrom(numbers: readonly number[]): Draw {

@@ -5,9 +5,14 @@ import { explore, Violation } from './testing-explorer.ts';
 import { type Budget, modelOf } from './testing-model.ts';
 import { MUTANTS } from './testing-mutants.ts';
 
-/** `MODEL_CHECK=long`: more retries and free attempts, and the keys of the states themselves are checked. Takes some minutes. */
+/**
+ * `MODEL_CHECK=long`: more retries and free attempts, and the keys of the states themselves are
+ * checked. Takes some minutes.
+ */
 const LONG = inject('modelCheck') === 'long';
-/** What may happen once happens once in the short form, and twice in the long one; but for the plans with most states. */
+/**
+ * What may happen once happens once in the short form, and twice in the long one; but for the plans with most states.
+ */
 const ONCE: Budget = LONG ? { free: 2, retries: 2 } : { free: 1, retries: 1 };
 const LARGE: Budget = LONG ? { free: 1, retries: 1 } : { free: 0, retries: 1 };
 const OPTIONS = { limit: 2_000_000 };

@@ -11,12 +11,14 @@ import { isTerminal } from './transitions.ts';
 import { hasPassed } from './verdict.ts';
 
 /**
- * Draws all that follows from what just changed, in one decision: steps become ready, are skipped, are no longer needed, or can never run; and the task
- * completes, waits for a person, or fails because a goal is out of reach. `on` is what set it off.
+ * Draws all that follows from what just changed, in one decision: steps become ready, are skipped, are no
+ * longer needed, or can never run; and the task completes, waits for a person, or fails because a goal is out
+ * of reach. `on` is what set it off.
  */
 export function settle(decision: Decision, on: string): void {
   dropUnneeded(decision);
-  // A step that ends may unblock others, or doom them; one that becomes ready only leaves behind what it did not wait for. Steps end once, so this comes to an end.
+  // A step that ends may unblock others, or doom them; one that becomes ready only leaves behind what it did not wait
+  // for. Steps end once, so this comes to an end.
   for (let ended = true; ended; ) {
     const moved = moveSteps(decision);
     ended = dropUnneeded(decision) || moved;
@@ -75,7 +77,10 @@ function unblock(
   decision.emit({ kind: 'step_readied', stepId: step.stepId, dueAt });
 }
 
-/** Ends what nobody waits for any more: the losers of a join, and what was only there for them. Returns true where there was any. */
+/**
+ * Ends what nobody waits for any more: the losers of a join, and what was only there for them.
+ * Returns true where there was any.
+ */
 function dropUnneeded(decision: Decision): boolean {
   const { state } = decision;
   const { steps, plan } = state;
@@ -94,7 +99,10 @@ function dropUnneeded(decision: Decision): boolean {
   return decision.state !== state;
 }
 
-/** It did not wait for all that it names. Where every step did, as nearly always, there is nothing that nobody waits for any more. */
+/**
+ * It did not wait for all that it names. Where every step did, as nearly always, there is nothing
+ * that nobody waits for any more.
+ */
 function isAhead(state: Aggregate, { phase, after }: Step): boolean {
   if (phase === 'blocked') return false;
   for (const id of after) {
@@ -132,8 +140,8 @@ function complete(decision: Decision, on: string): void {
 }
 
 /**
- * Ends all that is still active in the task, then the task: at once, or when what its completed steps did is undone. `stepCode` is for what ends by a
- * decision about the whole task.
+ * Ends all that is still active in the task, then the task: at once, or when what its completed steps did is undone.
+ * `stepCode` is for what ends by a decision about the whole task.
  */
 export function failTask(
   decision: Decision,
@@ -167,7 +175,10 @@ function endFailing(decision: Decision): void {
   decision.emit({ kind: 'task_failed', on: task.failing.on, error });
 }
 
-/** The work that the letter asked for was done, or given up on once more; while attempts are left it is still being replayed. */
+/**
+ * The work that the letter asked for was done, or given up on once more; while attempts are
+ * left it is still being replayed.
+ */
 export function closeLetter(decision: Decision, { stepId, replayOf }: Step): void {
   if (replayOf !== null) decision.emit({ kind: 'letter_closed', stepId, letterId: replayOf });
 }

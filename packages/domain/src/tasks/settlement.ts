@@ -2,7 +2,10 @@ import { type KnowledgeSettle, Verdict } from '@cleanslate/contracts';
 import { findKnowledgeUse } from './knowledge-use.ts';
 import { type Aggregate, findLatest, type Step } from './state.ts';
 
-/** What the maintainer is told when a task ends; null where no attempt can have left a candidate behind and no fact was used. */
+/**
+ * What the maintainer is told when a task ends; null where no attempt can have left a candidate
+ * behind and no fact was used.
+ */
 export function toSettlement(state: Aggregate): KnowledgeSettle | null {
   const use = findKnowledgeUse(state);
   const used = use.reads.length > 0 || use.answer !== null;

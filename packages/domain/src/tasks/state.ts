@@ -1,13 +1,17 @@
 import type { ErrorBody, JsonObject, Pin, Plan, Priority, TaskState, VerdictReason } from '@cleanslate/contracts';
 
 /**
- * Glossary. A *step* is a node of the task's plan. Its *phase* refines its state: `blocked`, `ready`, `dispatched` and `backing_off` are all
- * `pending`. An *attempt* is one numbered dispatch; `spent` is what the retry policy counts; `ring` counts the doorbells of one attempt. The *claim*
- * is one worker's right to an attempt. All times are milliseconds since 1970 by the database's clock.
+ * Glossary. A *step* is a node of the task's plan. Its *phase* refines its state: `blocked`, `ready`, `dispatched` and
+ * `backing_off` are all `pending`. An *attempt* is one numbered dispatch; `spent` is what the retry policy counts;
+ * `ring` counts the doorbells of one attempt. The *claim* is one worker's right to an attempt. All times are
+ * milliseconds since 1970 by the database's clock.
  */
 export type Phase = 'blocked' | 'ready' | 'dispatched' | 'executing' | 'backing_off' | 'done' | 'failed';
 
-/** `evidence`: added because the validator named evidence that is missing. `compensation`: undoes the step that its id names after `undo-`. */
+/**
+ * `evidence`: added because the validator named evidence that is missing. `compensation`: undoes the step
+ * that its id names after `undo-`.
+ */
 export type Purpose = 'work' | 'evidence' | 'compensation';
 
 export type Failure = { readonly at: number; readonly attempt: number; readonly error: ErrorBody };
@@ -120,7 +124,10 @@ export type MachineOptions = {
   readonly ringCheckMs: number;
   /** Doorbells of one attempt that may vanish before it is given up on. */
   readonly maxRings: number;
-  /** Claims of one step that may end before any heartbeat named them and spend nothing: their worker may never have heard that it has them. Those beyond count as an attempt. */
+  /**
+   * Claims of one step that may end before any heartbeat named them and spend nothing: their worker may never have
+   * heard that it has them. Those beyond count as an attempt.
+   */
   readonly silentClaims: number;
 };
 
@@ -148,7 +155,10 @@ export function findStep({ plan, steps }: Pick<Aggregate, 'plan' | 'steps'>, ste
   return step?.stepId === stepId ? step : steps.find((candidate) => candidate.stepId === stepId);
 }
 
-/** The newest step of a plan key: `analyze#2` once the second round added it. Not what was added for evidence, or to undo it. */
+/**
+ * The newest step of a plan key: `analyze#2` once the second round added it. Not what was added
+ * for evidence, or to undo it.
+ */
 export function findLatest(state: Pick<Aggregate, 'steps'>, planKey: string): Step | undefined {
   return state.steps.findLast((step) => step.planKey === planKey && step.purpose === 'work');
 }

@@ -5,7 +5,10 @@ export type Model<S> = {
   readonly start: S;
   /** Two states with one key behave the same from here on. */
   readonly keyOf: (state: S) => string;
-  /** All that may happen next. `depth` grows from state to state: a clock for those who need one. Throws where a move breaks a rule. */
+  /**
+   * All that may happen next. `depth` grows from state to state: a clock for those who need one.
+   * Throws where a move breaks a rule.
+   */
   readonly movesOf: (state: S, depth: number) => Iterable<Move<S>>;
   /** Throws where the state breaks a rule. */
   readonly check: (state: S) => void;
@@ -15,7 +18,10 @@ export type Model<S> = {
 export type ExploreOptions = {
   /** More states than this are an error: the model is too large. */
   readonly limit: number;
-  /** Also compares the states that share a key: all moves of one must be moves of the other, to the same keys. Takes several times as long. */
+  /**
+   * Also compares the states that share a key: all moves of one must be moves of the other, to the same keys.
+   * Takes several times as long.
+   */
   readonly checkKeys?: boolean;
 };
 
@@ -31,8 +37,8 @@ export class Violation extends Error {
 }
 
 /**
- * Visits every state that can be reached, breadth first, each once. Throws `Violation` where a state or a move breaks a rule, or where a state has no fair
- * way to an end.
+ * Visits every state that can be reached, breadth first, each once. Throws `Violation` where a state or a move breaks a
+ * rule, or where a state has no fair way to an end.
  */
 export function explore<S>(model: Model<S>, { limit, checkKeys = false }: ExploreOptions): Explored {
   const graph = new Graph();

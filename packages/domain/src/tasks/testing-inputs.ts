@@ -5,8 +5,9 @@ import { type Aggregate, isGateOpen, type Step } from './state.ts';
 import { USAGE, verdictOf } from './testing.ts';
 
 /**
- * Random inputs. A move is drawn without knowing the task, and read against the state it meets, so that a failing run shrinks; the same move may thus be
- * well-behaved (the next thing that ought to happen to a step), a repetition of any earlier input, or made up.
+ * Random inputs. A move is drawn without knowing the task, and read against the state it meets, so that a failing run
+ * shrinks; the same move may thus be well-behaved (the next thing that ought to happen to a step), a repetition of
+ * any earlier input, or made up.
  */
 export type Move = {
   readonly manner: 'good' | 'repeat' | 'hostile' | 'control';

@@ -17,8 +17,8 @@ import { findRung, toDoorbell, toOutgoing } from './to-outgoing.ts';
 import { isTerminal, isTransitionAllowed } from './transitions.ts';
 
 /**
- * What must hold after every input, whatever it was; each function throws where it doesn't. Plain conditions, because these run a million times in the
- * property tests.
+ * What must hold after every input, whatever it was; each function throws where it doesn't. Plain conditions, because
+ * these run a million times in the property tests.
  */
 function must(holds: boolean, what: string, about?: unknown): void {
   if (!holds) throw new Error(about === undefined ? what : `${what}: ${JSON.stringify(about)}`);

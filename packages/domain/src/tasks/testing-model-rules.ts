@@ -66,7 +66,10 @@ const CONTEXT = { time: new Date(NOW).toISOString(), newId: () => 'id' };
 /** Changes of a step that nobody is told as an event: they are progress. */
 const UNTOLD: ReadonlySet<LedgerEvent['kind']> = new Set(['step_claimed', 'step_released', 'step_reopened']);
 
-/** Who reads only the events knows every state of the task and of its steps: each change is told once, from where it was to where it is. */
+/**
+ * Who reads only the events knows every state of the task and of its steps: each change is told once, from
+ * where it was to where it is.
+ */
 function assertTold(change: Decided['changes'][number]): void {
   const { before, after, event } = change;
   if (event.kind === 'task_accepted' || UNTOLD.has(event.kind)) return;

@@ -9,8 +9,9 @@ import { assertDeaf, assertTransition } from './testing-model-rules.ts';
 import { isTerminal } from './transitions.ts';
 
 /**
- * The task machine as a model to be searched whole. Time is taken away: whatever has a due time may run out at any moment and in any order, and the
- * deadline may pass at any moment; that covers every order that real clocks and queues can bring about. What could go on for ever has a budget.
+ * The task machine as a model to be searched whole. Time is taken away: whatever has a due time may run out at any
+ * moment and in any order, and the deadline may pass at any moment; that covers every order that real clocks and queues
+ * can bring about. What could go on for ever has a budget.
  */
 export type Situation = {
   readonly state: Aggregate;
@@ -213,7 +214,10 @@ function fenceOf({ epoch, task }: Aggregate, { stepId, attempt }: Step, claimId:
   return { epoch, tenantId: task.tenantId, taskId: task.taskId, stepId, attempt, claimId };
 }
 
-/** All that decisions look at: no times and no attempt numbers, and of a step that has ended only what others read of it. */
+/**
+ * All that decisions look at: no times and no attempt numbers, and of a step that has ended
+ * only what others read of it.
+ */
 function keyOf({ state: { task, steps, plan }, free, retries }: Situation): string {
   const isUndone = plan.steps.some((step) => step.compensate !== undefined);
   const order = isUndone ? [...new Set(steps.map((step) => step.endedAt ?? 0))].sort((a, b) => a - b) : [];

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type Aggregate, findLatest, isActive, isGateOpen, type Step } from './state.ts';
 
 /**
- * Joins, gates and compensation once more, in other words than the machine's: written from what the design says, so that a fault in one of the two shows.
+ * Joins, gates and compensation once more, in other words than the machine's: written from what the design says, so
+ * that a fault in one of the two shows.
  */
 type Must = (holds: boolean, what: string, about?: unknown) => void;
 

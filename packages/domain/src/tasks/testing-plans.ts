@@ -33,7 +33,10 @@ const rules = fc.record({
   moreSteps: fc.nat(6),
   maxTokens: fc.option(fc.constantFrom(1, 50, 100_000)),
   maxMs: fc.option(fc.constantFrom(1, 60_000)),
-  /** The validator waits for the last steps only, and the result is read from any step: one may then still run when a join upstream is met. */
+  /**
+   * The validator waits for the last steps only, and the result is read from any step: one may then still run
+   * when a join upstream is met.
+   */
   sparse: fc.boolean(),
   result: fc.nat(7),
 });

@@ -30,7 +30,10 @@ export type OutgoingCommand = {
   readonly ring: number;
 };
 
-/** What leaves the ledger with a commit beside doorbells. An event is a row of its own until it is published; an abort is a lossy core message. */
+/**
+ * What leaves the ledger with a commit beside doorbells. An event is a row of its own until it is published; an
+ * abort is a lossy core message.
+ */
 export type Outgoing =
   | {
       readonly kind: 'event';
@@ -89,7 +92,10 @@ export function findRung({ event, before, after }: Change): Step | undefined {
   return hangs ? undefined : findStep(after, event.stepId);
 }
 
-/** The messages that a change implies, doorbells apart. No event for what another event implies: that a step started is progress, not an event. */
+/**
+ * The messages that a change implies, doorbells apart. No event for what another event implies: that a step
+ * started is progress, not an event.
+ */
 export function toOutgoing(change: Change, context: OutgoingContext): readonly Outgoing[] {
   const { event, after } = change;
   switch (event.kind) {
@@ -259,8 +265,8 @@ function stepTransitioned(
 }
 
 /**
- * The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new ring never does; nor does that of another
- * task of this id, whose tenant was removed and added again.
+ * The doorbell of a step's present attempt. Its message id names this one saying, so a re-publish dedupes and a new
+ * ring never does; nor does that of another task of this id, whose tenant was removed and added again.
  */
 export function toDoorbell(state: Aggregate, stepId: string, context: OutgoingContext): readonly OutgoingCommand[] {
   const step = findStep(state, stepId);

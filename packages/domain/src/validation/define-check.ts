@@ -12,7 +12,10 @@ export interface Asked {
 export interface CheckDefinition<T> {
   /** Lower case, in a verdict's list of checks. */
   readonly check: string;
-  /** A question whose answer could prove the result wrong. "Is it good?" could not; "does a quote stand elsewhere?" could. */
+  /**
+   * A question whose answer could prove the result wrong. "Is it good?" could not; "does a
+   * quote stand elsewhere?" could.
+   */
   readonly question: string;
   /** What is needed to answer it, loaded by the validator and never taken from what is judged. */
   readonly evidenceRequired: string;

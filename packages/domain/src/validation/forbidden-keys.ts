@@ -29,7 +29,9 @@ export function isForbiddenKey(key: string): boolean {
   return key.length >= 7 && key.length <= 64 && FORBIDDEN.has(normalize(key));
 }
 
-/** The path of the first forbidden key at any depth, or null. Iterative, so that deep JSON cannot overflow the stack. */
+/**
+ * The path of the first forbidden key at any depth, or null. Iterative, so that deep JSON cannot overflow the stack.
+ */
 export function findForbiddenKey(value: unknown): string | null {
   const open: { readonly value: unknown; readonly path: string }[] = [{ value, path: '' }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

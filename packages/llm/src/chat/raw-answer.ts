@@ -109,7 +109,10 @@ export class AnswerCollector {
   }
 }
 
-/** Text, or the texts of a list of parts, which is how Mistral's thinking models answer; their thinking is another kind of part. */
+/**
+ * Text, or the texts of a list of parts, which is how Mistral's thinking models answer; their
+ * thinking is another kind of part.
+ */
 function toContent(content: unknown): string {
   if (typeof content === 'string') return content;
   const parts: readonly Partial<Record<'type' | 'text', unknown>>[] = Array.isArray(content) ? content : [];

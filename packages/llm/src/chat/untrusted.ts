@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { DataBlock } from './model.ts';
 
 const HIDDEN = String.raw`[\s\p{Cf}]*`;
-/** `<data`, `</ DATA`, `＜／ｄａｔａ`, with anything invisible between: what a reader could take for one of our delimiters. */
+/**
+ * `<data`, `</ DATA`, `＜／ｄａｔａ`, with anything invisible between: what a reader could take for one of our delimiters.
+ */
 const LOOKS_LIKE_DELIMITER = new RegExp(
   `[<＜﹤‹〈⟨]${HIDDEN}(?:[/／∕⁄]${HIDDEN})?${[...'data'].map((letter) => `[${letter}${letter.toUpperCase()}${wide(letter)}${wide(letter.toUpperCase())}]`).join(HIDDEN)}`,
   'gu',

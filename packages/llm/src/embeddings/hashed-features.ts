@@ -24,7 +24,10 @@ const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
 const RUNS = /\p{Script=Han}+|[[\p{L}\p{N}]--\p{Script=Han}]+/gv;
 const NGRAM_SHARE = 0.35;
 
-/** What a text is made of: words (Chinese ones by segmentation), pairs of words, and the words' character n-grams, each with a weight. */
+/**
+ * What a text is made of: words (Chinese ones by segmentation), pairs of words, and the words' character
+ * n-grams, each with a weight.
+ */
 export function toFeatures(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (feature: string, weight: number) => counts.set(feature, (counts.get(feature) ?? 0) + weight);

@@ -66,8 +66,8 @@ export const databaseConfig = {
 };
 
 /**
- * Environment → frozen configuration. Throws one `CONFIGURATION` error that lists every fault with the variable and what to set; values
- * are never repeated in it.
+ * Environment → frozen configuration. Throws one `CONFIGURATION` error that lists every fault with the variable and
+ * what to set; values are never repeated in it.
  */
 export function parseConfig<S extends z.ZodObject>(
   schema: S,

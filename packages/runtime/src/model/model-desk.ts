@@ -36,7 +36,10 @@ const AGAIN = { firstMs: 200, maxMs: 2_000 };
 const RENEWALS_PER_LEASE = 3;
 /** Subtracted from what is left of a lease: the request must end before it. */
 const BREAK_OFF_AT = 0.95;
-/** The shortest time after which an attempt that was handed back comes again, and the longest, in case somebody raises the limit. */
+/**
+ * The shortest time after which an attempt that was handed back comes again, and the longest, in
+ * case somebody raises the limit.
+ */
 const COME_BACK_MS = { least: 5_000, most: 300_000 };
 
 type Granted = Extract<ModelCallReply, { answer: 'granted' }> & { readonly sentAt: number };

@@ -11,7 +11,10 @@ import {
 /** Trace context crosses every hop in headers, never in a body. */
 const TRACE_HEADERS = ['traceparent', 'tracestate'];
 
-/** The attempt a doorbell rings for, from subject and headers alone: the body may be unreadable. Throws `SCHEMA_MISMATCH`, `TENANT_MISMATCH`. */
+/**
+ * The attempt a doorbell rings for, from subject and headers alone: the body may be unreadable. Throws
+ * `SCHEMA_MISMATCH`, `TENANT_MISMATCH`.
+ */
 export function readAttempt(message: PulledMessage, role: string): AttemptRef {
   const ids = parseSubject(message.subject);
   if (ids?.taskId === undefined || ids.role !== role) {

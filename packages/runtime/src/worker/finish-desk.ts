@@ -33,7 +33,10 @@ type Finished = {
 export type FinishAnswer = Exclude<ClaimAnswer['answer'], 'busy'> | 'unanswered';
 
 const MAX_BATCH = 500;
-/** Limits on the outputs of one request, and on one output; larger ones travel as stored reports. In characters, each of which has three bytes at most. */
+/**
+ * Limits on the outputs of one request, and on one output; larger ones travel as stored reports. In characters, each of
+ * which has three bytes at most.
+ */
 const MAX_CHARACTERS = 128 * 1024;
 const MAX_OUTPUT = 32 * 1024;
 /** A scheduler that does not know the message is not sent it again for this long. */

@@ -7,7 +7,10 @@ export type PullControlOptions = {
   readonly logger: Logger;
 };
 
-/** Decides when a worker pulls: not while the ledger is silent or what all its executors need is away, nor once it drains. */
+/**
+ * Decides when a worker pulls: not while the ledger is silent or what all its executors need
+ * is away, nor once it drains.
+ */
 export class PullControl {
   readonly #options: PullControlOptions;
   /** Most attempts in hand at once, by the breakers. */

@@ -22,7 +22,10 @@ export class ReportDesk {
   readonly #giveUp = new AbortController();
   /** When each unsent report was handed in, the oldest first. */
   readonly #storing = new Map<Claim, number>();
-  /** Numbers what is said: a claim may come again, where its tenant was removed and added anew, and the stream remembers how it ended before. */
+  /**
+   * Numbers what is said: a claim may come again, where its tenant was removed and added anew, and the stream
+   * remembers how it ended before.
+   */
   #sayings = 0;
 
   constructor(options: ReportDeskOptions) {

@@ -61,9 +61,15 @@ export type WorkerOptions = {
 const SILENT_MS = 15_000;
 /** A step that takes longer announces its start, and a `pure` one asks for its claim. */
 const SLOW_MS = 50;
-/** A report the ledger has neither applied nor found stale by then is repeated; from the third time on ever more rarely, so that no backlog feeds itself. */
+/**
+ * A report the ledger has neither applied nor found stale by then is repeated; from the third time on ever more rarely,
+ * so that no backlog feeds itself.
+ */
 const REPEAT_AFTER_MS = 10_000;
-/** Most reports repeated after one answer: a scheduler that is behind with thousands of them must not get them all again at once. */
+/**
+ * Most reports repeated after one answer: a scheduler that is behind with thousands of them must
+ * not get them all again at once.
+ */
 const MAX_REPEATS = 100;
 /** Time after the grace period for handed-back steps to react, and for their reports to be stored. */
 const HAND_BACK_MS = 2_000;

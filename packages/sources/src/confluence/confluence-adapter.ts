@@ -39,7 +39,10 @@ const SearchAnswer = z.object({
 const PAGE_SIZE = 10;
 const EXPAND = 'content.body.storage,content.version';
 
-/** Pages of a Confluence (Cloud or Data Center) that a CQL search finds, cut into passages and ranked by the question's words. */
+/**
+ * Pages of a Confluence (Cloud or Data Center) that a CQL search finds, cut into passages and
+ * ranked by the question's words.
+ */
 export function confluenceAdapter(options: ConfluenceOptions): SourceAdapter {
   const guarded = createGuardedFetch(options);
   const base = new URL(options.url.replace(/\/+$/, ''));

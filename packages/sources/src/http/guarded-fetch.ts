@@ -29,7 +29,10 @@ export type FetchAnswer = {
 };
 
 export type GuardedFetch = AsyncDisposable & {
-  /** Throws `SOURCE_FORBIDDEN`, `SOURCE_UNAVAILABLE`, `SOURCE_TIMEOUT`, `SOURCE_TOO_LARGE`, `SOURCE_BAD_ANSWER`, or the signal's reason. */
+  /**
+   * Throws `SOURCE_FORBIDDEN`, `SOURCE_UNAVAILABLE`, `SOURCE_TIMEOUT`, `SOURCE_TOO_LARGE`,
+   * `SOURCE_BAD_ANSWER`, or the signal's reason.
+   */
   fetch(url: URL, request: FetchRequest): Promise<FetchAnswer>;
 };
 

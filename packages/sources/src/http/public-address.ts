@@ -22,7 +22,10 @@ const SPECIAL_IPV4 = toBlockList('ipv4', [
   ['240.0.0.0', 4],
 ]);
 const GLOBAL_UNICAST = toBlockList('ipv6', [['2000::', 3]]);
-/** Inside the global block: protocol assignments (Teredo among them), documentation, 6to4, which carries an IPv4 address of anybody's choice. */
+/**
+ * Inside the global block: protocol assignments (Teredo among them), documentation, 6to4, which carries an IPv4
+ * address of anybody's choice.
+ */
 const SPECIAL_IPV6 = toBlockList('ipv6', [
   ['2001::', 23],
   ['2001:db8::', 32],

@@ -56,7 +56,9 @@ export async function findRedactable(
 
 export type SayingVersion = { readonly ref: string; readonly statement: string; readonly same: boolean };
 
-/** Versions of other facts that say the same (first), or may hold one of the phrases in what they say; at most `limit`. */
+/**
+ * Versions of other facts that say the same (first), or may hold one of the phrases in what they say; at most `limit`.
+ */
 export async function findSayingVersions(
   tx: Tx,
   tenantId: string,
@@ -129,7 +131,10 @@ export type NewRedaction = {
   readonly contents: readonly string[];
 };
 
-/** Records a redaction and takes the versions' content out of every table of facts. Needs the knowledge lock. Returns its number. */
+/**
+ * Records a redaction and takes the versions' content out of every table of facts. Needs the
+ * knowledge lock. Returns its number.
+ */
 export async function insertRedaction(tx: Tx, redaction: NewRedaction): Promise<number> {
   const { tenantId, knowledgeId, versions, tombstones, revision, at, reason, by, requestId, phrases } = redaction;
   const hashes = versions.flatMap(({ contentHash, signature }) => [contentHash, signature]);
@@ -170,7 +175,9 @@ export async function insertRedaction(tx: Tx, redaction: NewRedaction): Promise<
   return redactionId;
 }
 
-/** Terms, vectors, sources of later sayings, answers to the requests that brought it, and what is still to be published. */
+/**
+ * Terms, vectors, sources of later sayings, answers to the requests that brought it, and what is still to be published.
+ */
 async function eraseDerived(
   tx: Tx,
   { tenantId, knowledgeId, versions, tombstones, revision, at }: NewRedaction,
@@ -240,7 +247,10 @@ export async function findCandidatesOf(
   return rows.map((row) => ({ ...row, body: Candidate.safeParse(row.said).data ?? null }));
 }
 
-/** Puts other bodies (and reasons, where one is given) in the place of candidates' own; those that were undecided are refused. */
+/**
+ * Puts other bodies (and reasons, where one is given) in the place of candidates' own; those
+ * that were undecided are refused.
+ */
 export async function eraseCandidates(
   tx: Tx,
   tenantId: string,

@@ -72,7 +72,9 @@ async function insertSlice(tx: Tx, versions: readonly DraftVersion[], clock: Bat
   }));
 }
 
-/** Appends to the event log what `closeVersions` and `insertVersions` did, so that the tables can be rebuilt from it. */
+/**
+ * Appends to the event log what `closeVersions` and `insertVersions` did, so that the tables can be rebuilt from it.
+ */
 export async function insertFactLog(
   tx: Tx,
   versions: readonly DraftVersion[],

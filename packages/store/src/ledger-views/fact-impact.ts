@@ -71,7 +71,10 @@ export async function findImpact(
 type Answer = NonNullable<ValueOf<typeof FactImpact>['answers']>[number];
 type Reader = NonNullable<ValueOf<typeof FactImpact>['readers']>[number];
 
-/** Answers that rest on it, or on what was derived from it, behind that of a task; each once, by its nearest ground. Throws `NOT_FOUND` where that task's answer is gone. */
+/**
+ * Answers that rest on it, or on what was derived from it, behind that of a task; each once, by its nearest ground.
+ * Throws `NOT_FOUND` where that task's answer is gone.
+ */
 async function findAnswers(
   tx: Tx,
   knowledgeId: string,

@@ -20,7 +20,10 @@ type PairRow = {
   readonly clean: string | null;
 };
 
-/** What was decided about up to a revision, in the order in which it was proposed; the same question gets the same answer. What was redacted is left out. */
+/**
+ * What was decided about up to a revision, in the order in which it was proposed; the same question gets the same
+ * answer. What was redacted is left out.
+ */
 export async function listPairs(
   tx: Tx,
   { after, limit = 200 }: Pick<RequestOf<typeof FactPairs>, 'after' | 'limit'>,

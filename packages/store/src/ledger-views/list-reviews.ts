@@ -19,7 +19,10 @@ type ReviewRow = {
     | null;
 };
 
-/** What the transaction's tenant has under review, newest first; `all`: also what was closed, and versions that are believed no longer. */
+/**
+ * What the transaction's tenant has under review, newest first; `all`: also what was closed, and versions
+ * that are believed no longer.
+ */
 export async function listReviews(tx: Tx, query: RequestOf<typeof FactReviews>): Promise<ValueOf<typeof FactReviews>> {
   const limit = query.limit ?? 50;
   const { rows } = await tx.query<ReviewRow>(

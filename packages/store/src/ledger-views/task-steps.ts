@@ -2,7 +2,10 @@ import { AppError, type ErrorBody, type StepDetail, type TaskState } from '@clea
 import type { Tx } from '../database.ts';
 import { toErrorBody, toTime } from './rows.ts';
 
-/** Outputs of one task in one answer; what is beyond is named by its size. Leaves room for the rest below a message's limit. */
+/**
+ * Outputs of one task in one answer; what is beyond is named by its size. Leaves room for the
+ * rest below a message's limit.
+ */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 export type StepRow = {
@@ -56,7 +59,10 @@ export async function findTaskSteps(tx: Tx, taskId: string): Promise<StepDetail[
   });
 }
 
-/** With the steps that the plan grew from one it waits for: by the rule of the machine they are waited for likewise, whatever was stored when it was planned. */
+/**
+ * With the steps that the plan grew from one it waits for: by the rule of the machine they are waited for likewise,
+ * whatever was stored when it was planned.
+ */
 function afterOf({ purpose, after }: DetailRow, rows: readonly DetailRow[]): string[] {
   if (purpose !== 'work') return after;
   const keys = new Set(rows.filter(({ step_id }) => after.includes(step_id)).map(({ plan_key }) => plan_key));

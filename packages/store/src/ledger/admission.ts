@@ -52,7 +52,8 @@ export async function takeRoom(tx: Tx, asked: readonly LineName[]): Promise<Room
        FROM line l`,
       [asked.map((line) => line.role), asked.map((line) => line.tenantId), asked.map((line) => line.workflow)],
     ),
-    // All steps in flight are sorted for this, which one text for the three names makes a quarter cheaper; none of them has a space in it.
+    // All steps in flight are sorted for this, which one text for the three names makes a quarter cheaper;
+    // none of them has a space in it.
     tx.query<{ line: string; steps: number }>(
       `SELECT role || ' ' || tenant_id || ' ' || workflow AS line, count(*)::int4 AS steps FROM ledger.steps
        WHERE phase IN ('dispatched', 'executing') GROUP BY 1`,

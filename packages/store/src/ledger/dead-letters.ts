@@ -38,7 +38,10 @@ async function findParent(tx: Tx, tenantId: string | null, id: string | null): P
   return rows[0];
 }
 
-/** The record of work given up on, one per attempt: given up again before a new one began (a retry that met its deadline), it is open again. */
+/**
+ * The record of work given up on, one per attempt: given up again before a new one began (a retry that met its
+ * deadline), it is open again.
+ */
 export async function insertStepLetters(tx: Tx, letters: readonly StepLetter[]): Promise<void> {
   for (const letter of letters) await insertStepLetter(tx, letter);
 }
@@ -94,8 +97,9 @@ function lineageOf(parent: Parent | undefined, id: string): readonly unknown[] {
 }
 
 /**
- * A message that belonged to no attempt, as a service's own dead-letter publication tells it. Unique by stream, its creation time and sequence. One that
- * was a replay takes its letter's story over, and that letter is closed. What is said again and again (`HEADERS.repeats`) and fails for the same reason is one letter.
+ * A message that belonged to no attempt, as a service's own dead-letter publication tells it. Unique by stream, its
+ * creation time and sequence. One that was a replay takes its letter's story over, and that letter is closed. What is
+ * said again and again (`HEADERS.repeats`) and fails for the same reason is one letter.
  */
 export async function insertMessageLetter(tx: Tx, letter: DeadLettered, tenantId: string | null): Promise<void> {
   const created = new Date(letter.streamCreated);
@@ -126,7 +130,10 @@ export async function insertMessageLetter(tx: Tx, letter: DeadLettered, tenantId
   }
 }
 
-/** Whether the letter of what was said before has taken this failure in. It stays as it is, discarded ones too; its bytes are the last ones said. */
+/**
+ * Whether the letter of what was said before has taken this failure in. It stays as it is, discarded ones too; its
+ * bytes are the last ones said.
+ */
 async function addToRepeated(
   tx: Tx,
   tenantId: string | null,
@@ -135,7 +142,8 @@ async function addToRepeated(
 ): Promise<boolean> {
   const repeats = letter.headers[HEADERS.repeats]?.[0];
   if (repeats === undefined || tenantId === null) return false;
-  // Of two that are taken in at the same time, each would see no letter yet. One lock for all: they are rare, and in no order that two transactions share.
+  // Of two that are taken in at the same time, each would see no letter yet. One lock for all: they are rare, and in no
+  // order that two transactions share.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtext('ledger.repeated-letters'))`);
   const { rows } = await tx.query<Pick<Parent, 'letter_id' | 'history'>>(
     `SELECT letter_id, history FROM ledger.dead_letters

@@ -26,8 +26,9 @@ export type LeftDoorbells = {
 const BEGINNING: LeftPlace = { due: '-infinity', taskSeq: 0, stepId: '' };
 
 /**
- * Doorbells of which no PubAck is on record although they were due to be published `olderThanMs` ago (their process died, the broker was away, or the note got lost), oldest first. A step
- * is dispatched with its ring check `ringCheckMs` ahead. Looks at dispatched steps only, of which admission lets out no more than there are slots for.
+ * Doorbells of which no PubAck is on record although they were due to be published `olderThanMs` ago (their process
+ * died, the broker was away, or the note got lost), oldest first. A step is dispatched with its ring check
+ * `ringCheckMs` ahead. Looks at dispatched steps only, of which admission lets out no more than there are slots for.
  */
 export async function findLeftDoorbells(
   tx: Tx,

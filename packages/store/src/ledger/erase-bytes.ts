@@ -16,7 +16,9 @@ type LetterRow = {
 };
 export type ErasedLetters = { readonly rows: number; readonly tasks: readonly string[]; readonly next: string | null };
 
-/** Erases in a page of a tenant's dead letters, and of those that nobody's name stands on; bytes are looked at as text. */
+/**
+ * Erases in a page of a tenant's dead letters, and of those that nobody's name stands on; bytes are looked at as text.
+ */
 export async function eraseLetters(tx: Tx, tenantId: string, eraser: Eraser, after: string): Promise<ErasedLetters> {
   const { rows } = await tx.query<LetterRow>(
     `SELECT letter_id, task_id, headers, error, history, body, edited FROM ledger.dead_letters
@@ -75,7 +77,10 @@ export async function findSayingObjects(
   return rows.map((row) => row.sha256);
 }
 
-/** Bytes know no case, and to fold that of all objects takes minutes: as it is, in small letters, in capitals, with a capital at its head. */
+/**
+ * Bytes know no case, and to fold that of all objects takes minutes: as it is, in small letters, in
+ * capitals, with a capital at its head.
+ */
 function toSpellings(word: string): Buffer[] {
   const [small, capitals] = [word.toLowerCase(), word.toUpperCase()];
   const head = `${[...capitals][0] ?? ''}${[...small].slice(1).join('')}`;

@@ -5,7 +5,10 @@ import type { OpenErasure } from './erasures.ts';
 
 type Words = Pick<OpenErasure, 'tenantId' | 'knowledgeId' | 'phrases' | 'hashes'>;
 
-/** Columns that hold what people and agents said, by table; `key` names a row. A column added to one of these tables belongs here if it can. */
+/**
+ * Columns that hold what people and agents said, by table; `key` names a row. A column added to one of these
+ * tables belongs here if it can.
+ */
 const TASK_TABLES = [
   { table: 'ledger.tasks', key: 'task_seq', json: ['input', 'result', 'error', 'failing', 'gate'], text: [] },
   { table: 'ledger.steps', key: 'step_id', json: ['output', 'feedback', 'error', 'failures', 'input_edit'], text: [] },
@@ -61,7 +64,10 @@ export async function eraseTask(tx: Tx, tenantId: string, taskId: string, eraser
   return changed;
 }
 
-/** Erases in what agents remember of conversations. The transaction must name the tenant: sessions are seen by one at a time. */
+/**
+ * Erases in what agents remember of conversations. The transaction must name the tenant:
+ * sessions are seen by one at a time.
+ */
 export async function eraseSessions(tx: Tx, words: Words, eraser: Eraser): Promise<number> {
   const { sql, values } = saying('text', words.phrases, 2);
   const { rows } = await tx.query<{ session_id: string; n: number; text: string }>(

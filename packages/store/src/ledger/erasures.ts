@@ -16,7 +16,10 @@ export type OpenErasure = {
   readonly tasks: readonly string[];
 };
 
-/** Whose turn it is of the redactions that are not done, and the ids of all of them. Begun here where it was not; a look that fails loses the turn. */
+/**
+ * Whose turn it is of the redactions that are not done, and the ids of all of them. Begun here where it was not; a
+ * look that fails loses the turn.
+ */
 export async function beginErasure(
   tx: Tx,
 ): Promise<{ readonly next: OpenErasure | undefined; readonly open: readonly number[] }> {
@@ -49,8 +52,8 @@ const HEARD_SECONDS = 30;
 const READERS = ['retriever', 'validator'];
 
 /**
- * Tasks with an attempt that was handed out while there was still something to find: what it reports may hold what it was given then, in a task that held it,
- * or what it read.
+ * Tasks with an attempt that was handed out while there was still something to find: what it reports may hold what it
+ * was given then, in a task that held it, or what it read.
  */
 export async function findEarlierAttempts(tx: Tx, { tenantId, foundAt, tasks }: OpenErasure): Promise<string[]> {
   const { rows } = await tx.query<{ task_id: string }>(
@@ -63,12 +66,16 @@ export async function findEarlierAttempts(tx: Tx, { tenantId, foundAt, tasks }: 
   return rows.map((row) => row.task_id);
 }
 
-/** A doorbell that a sweep can't publish is in memory for no longer than this; then it is built from its step again. Twice what the relay gives it. */
+/**
+ * A doorbell that a sweep can't publish is in memory for no longer than this; then it is built from its step again.
+ * Twice what the relay gives it.
+ */
 const HELD_SECONDS = 10;
 
 /**
- * True while messages that were committed before still wait to be published, as they were: events, doorbells (of steps that wait for one, or ended just now without having been heard of),
- * and the outbox of schedulers of the release before.
+ * True while messages that were committed before still wait to be published, as they were: events,
+ * doorbells (of steps that wait for one, or ended just now without having been heard of), and the outbox of
+ * schedulers of the release before.
  */
 export async function hasEarlierMessages(
   tx: Tx,

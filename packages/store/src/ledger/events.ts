@@ -22,8 +22,9 @@ export async function tryEventLock(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Inserts events in the transaction that they tell of, and numbers them where nobody else is numbering: positions are then given out in the order of commits, since
- * the lock is held until this one. Without a number (undefined) they wait for `numberEvents`; so do those behind them, or a task's events could change places.
+ * Inserts events in the transaction that they tell of, and numbers them where nobody else is numbering: positions are
+ * then given out in the order of commits, since the lock is held until this one. Without a number (undefined) they wait
+ * for `numberEvents`; so do those behind them, or a task's events could change places.
  */
 export async function insertEvents(
   tx: Tx,
@@ -56,7 +57,10 @@ export async function insertEvents(
   });
 }
 
-/** Numbers committed events gaplessly, in the order in which they are first read here (not that of their ids: a lower id may commit later). */
+/**
+ * Numbers committed events gaplessly, in the order in which they are first read here (not that of their ids:
+ * a lower id may commit later).
+ */
 export async function numberEvents(tx: Tx, limit: number): Promise<void> {
   await tx.query(
     `WITH fresh AS (
@@ -78,7 +82,10 @@ type PublishingRow = {
   readonly unnumbered: boolean;
 };
 
-/** Where publishing stands; undefined where another scheduler publishes just now. Keeps the others out to the end of the transaction. */
+/**
+ * Where publishing stands; undefined where another scheduler publishes just now. Keeps the others out
+ * to the end of the transaction.
+ */
 export async function lockPublishing(
   tx: Tx,
 ): Promise<Pick<PublishingRow, 'published' | 'position' | 'unnumbered'> | undefined> {

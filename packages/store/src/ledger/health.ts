@@ -36,14 +36,17 @@ export async function readGauges(tx: Tx): Promise<LedgerGauges> {
   };
 }
 
-/** Transactions of several schedulers may commit in another order than they began; by more than this, the clock was set back. */
+/**
+ * Transactions of several schedulers may commit in another order than they began; by more than
+ * this, the clock was set back.
+ */
 const SET_BACK_MS = 60_000;
 
 /**
- * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue times
- * move by the gap plus one lease: an outage is not a worker's fault and spends nothing. The task deadline does not move.
- * If the database's clock was set back, what is due moves with it. Returns the gap in milliseconds, negative for a clock
- * that was set back, 0 if there was none.
+ * Writes the schedulers' tick. After a gap (nobody could reach the database, or no scheduler ran) leases and queue
+ * times move by the gap plus one lease: an outage is not a worker's fault and spends nothing. The task deadline does
+ * not move. If the database's clock was set back, what is due moves with it. Returns the gap in milliseconds, negative
+ * for a clock that was set back, 0 if there was none.
  */
 export async function tick(tx: Tx, gapMs: number, leaseMs: number): Promise<number> {
   const { rows } = await tx.query<{ gap_ms: number }>(
@@ -66,8 +69,8 @@ async function moveLeases(tx: Tx, byMs: number): Promise<void> {
 }
 
 /**
- * A dead worker's lease, a doorbell that got lost and a back-off would else wait for the old time to come again. No lease
- * ends sooner than one that is given now: some may have been since the clock was set.
+ * A dead worker's lease, a doorbell that got lost and a back-off would else wait for the old time to come again. No
+ * lease ends sooner than one that is given now: some may have been since the clock was set.
  */
 async function followClock(tx: Tx, gapMs: number, leaseMs: number): Promise<void> {
   await tx.query(

@@ -47,8 +47,10 @@ export class PlanCache {
 }
 
 /**
- * Locks the tasks in id order, then looks at their rows (a second statement on purpose: a snapshot taken before the lock was granted would be stale; it is on its way already, and the
- * server begins it when the lock is had) and reads those that the cache does not hold. `now` is the database's clock after the locks. Unknown tasks are absent from the result.
+ * Locks the tasks in id order, then looks at their rows (a second statement on purpose: a snapshot taken
+ * before the lock was granted would be stale; it is on its way already, and the server begins it when the lock
+ * is had) and reads those that the cache does not hold. `now` is the database's clock after the locks. Unknown
+ * tasks are absent from the result.
  */
 export async function loadForUpdate(
   tx: Tx,
@@ -62,8 +64,8 @@ export async function loadForUpdate(
 }
 
 /**
- * Tasks that join a batch late, out of id order: those that another transaction holds are left out, instead of waited for. They waited in line, so that most of them are read anew: that
- * shares the round trip of the locks.
+ * Tasks that join a batch late, out of id order: those that another transaction holds are left out, instead of waited
+ * for. They waited in line, so that most of them are read anew: that shares the round trip of the locks.
  */
 export async function loadLate(
   tx: Tx,
@@ -173,7 +175,10 @@ async function findSeqs(tx: Tx, keys: readonly TaskKey[]): Promise<readonly numb
 
 type Versions = { readonly now: number; readonly own: string; readonly versions: Map<number, string> };
 
-/** What `StateCache` tells versions by: the transactions that wrote the rows. All in one row, a line for each task: the driver makes an object of each row. */
+/**
+ * What `StateCache` tells versions by: the transactions that wrote the rows. All in one row, a line for each task: the
+ * driver makes an object of each row.
+ */
 async function readVersions(tx: Tx, taskSeqs: readonly number[]): Promise<Versions> {
   const { rows } = await tx.query<{ now_ms: number; own: string | null; versions: string | null }>(
     `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms, pg_current_xact_id_if_assigned()::xid::text AS own,

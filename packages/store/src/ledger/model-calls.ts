@@ -19,7 +19,10 @@ type UseRow = {
   readonly day_ends: number;
 };
 
-/** What a call has to fit into, with what is used. The limits stay locked: nobody else decides about them before this transaction is over. */
+/**
+ * What a call has to fit into, with what is used. The limits stay locked: nobody else decides about them
+ * before this transaction is over.
+ */
 export async function findCallUse(tx: Tx, { tenantId, model }: CallScope): Promise<LimitUse[]> {
   const { rowCount } = await tx.query(
     `SELECT FROM ledger.model_limits WHERE (tenant_id IS NULL OR tenant_id = $1) AND model IN ('', $2)
@@ -75,7 +78,10 @@ export async function isOpenCall(tx: Tx, callId: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Begins a call: what it may take counts from now on. False, and nothing is done, where it has been ended: a request for it may come behind its settlement. */
+/**
+ * Begins a call: what it may take counts from now on. False, and nothing is done, where it has been ended: a request
+ * for it may come behind its settlement.
+ */
 export async function insertCall(
   tx: Tx,
   call: CallScope & {
@@ -120,8 +126,8 @@ export type SettledCall = {
 };
 
 /**
- * Ends a call: what it used takes the place of what was reserved, and stands with its task. Once only; after the lease it still counts. One that was not begun is over
- * before it begins: its request may still be on its way.
+ * Ends a call: what it used takes the place of what was reserved, and stands with its task. Once only; after the lease
+ * it still counts. One that was not begun is over before it begins: its request may still be on its way.
  */
 export async function settleCall(tx: Tx, settled: SettledCall): Promise<void> {
   if (await endCall(tx, settled)) return;

@@ -11,8 +11,8 @@ export type Forgotten = {
 const REQUEST_DAYS = 7;
 
 /**
- * Removes what is older than its tenant's retention, at most `limit` of each kind. A failed task whose dead letter is still open stays: it can be replayed. An object goes when every
- * task that is left is younger than its last use.
+ * Removes what is older than its tenant's retention, at most `limit` of each kind. A failed task whose dead letter is
+ * still open stays: it can be replayed. An object goes when every task that is left is younger than its last use.
  */
 export async function forgetFinished(tx: Tx, defaultDays: number, limit: number): Promise<Forgotten> {
   const [tasks, lastOld] = await Promise.all([
@@ -63,7 +63,8 @@ export async function forgetFinished(tx: Tx, defaultDays: number, limit: number)
 }
 
 /**
- * The position up to which published events are older than `days`, found by halves: positions are given out in the order of commits, so they are in the order of time but for moments.
+ * The position up to which published events are older than `days`, found by halves: positions are given out in the
+ * order of commits, so they are in the order of time but for moments.
  */
 async function findLastOld(tx: Tx, days: number): Promise<number> {
   const { rows } = await tx.query<{ old: number }>(

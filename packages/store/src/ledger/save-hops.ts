@@ -14,8 +14,9 @@ type Chain = {
 type Hop = { readonly taskSeq: number; readonly stepId: string | null; readonly states: readonly TaskState[] };
 
 /**
- * The trigger judges single moves, and a batch may make several of one row (cancelled and retried; a task whose only step is claimed and reported at once). Where the last state can't
- * be reached from the first in one move, those in between are written first, as the transitions tell them: all first ones together, then all second ones.
+ * The trigger judges single moves, and a batch may make several of one row (cancelled and retried; a task whose only
+ * step is claimed and reported at once). Where the last state can't be reached from the first in one move, those in
+ * between are written first, as the transitions tell them: all first ones together, then all second ones.
  */
 export async function writeHops(tx: Tx, transitions: Changes['transitions']): Promise<void> {
   const hops = findHops(transitions);
@@ -86,7 +87,10 @@ export function findHops(transitions: Changes['transitions']): readonly Hop[] {
   return hops;
 }
 
-/** What the database's triggers let pass as one: a move of the table, or a step that was claimed and reported, which its row shows by its new claim. */
+/**
+ * What the database's triggers let pass as one: a move of the table, or a step that was claimed and reported, which
+ * its row shows by its new claim.
+ */
 function isOneMove(stepId: string | null, from: TaskState, to: readonly TaskState[]): boolean {
   const last = to.at(-1) ?? from;
   if (isTransitionAllowed(stepId === null ? 'task' : 'step', from, last)) return true;

@@ -8,8 +8,8 @@ type Inserted = { readonly taskSeq: number; readonly task: Task; readonly ordina
 type Moved = { readonly taskSeq: number; readonly step: Step; readonly old: Step | undefined };
 
 /**
- * Writes the steps that a batch added or changed. Nearly all of them are steps of a plan as they begin, or moves from phase to phase: those have statements of their own
- * with a third of the columns, in arrays instead of JSON.
+ * Writes the steps that a batch added or changed. Nearly all of them are steps of a plan as they begin, or moves from
+ * phase to phase: those have statements of their own with a third of the columns, in arrays instead of JSON.
  */
 export async function saveSteps(
   tx: Tx,
@@ -27,7 +27,8 @@ export async function saveSteps(
       if (old === step) return;
       const first = asInserted(step);
       if (old === undefined) (isFresh(first) ? fresh : added).push({ taskSeq, task: state.task, ordinal, step: first });
-      // A new step that ended in the decision which added it (its condition doesn't hold) begins as pending like any other.
+      // A new step that ended in the decision which added it (its condition doesn't hold)
+      // begins as pending like any other.
       if (old !== undefined || first !== step)
         (old !== undefined && isMove(old, step) ? moved : changed).push({ taskSeq, step, old });
     });

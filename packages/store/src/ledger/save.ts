@@ -32,7 +32,10 @@ export type Refusal = {
   readonly detail: string;
 };
 
-/** Keys for tasks that a batch is about to add: its other rows name them, and it is decided before anything of it is written. */
+/**
+ * Keys for tasks that a batch is about to add: its other rows name them, and it is decided
+ * before anything of it is written.
+ */
 export async function takeTaskSeqs(tx: Tx, count: number): Promise<readonly number[]> {
   if (count === 0) return [];
   const { rows } = await tx.query<{ task_seq: number }>(
@@ -77,8 +80,9 @@ const NEW_TASK = new Columns<StoredAggregate>({
 });
 
 /**
- * New tasks, as their batch leaves them: one that has started is inserted as executing (docs/decisions/0052), one that went farther as pending, and moved like any other.
- * Where another scheduler committed a task id or key of theirs meanwhile it fails as serialization does: tried again, the batch finds that task.
+ * New tasks, as their batch leaves them: one that has started is inserted as executing (docs/decisions/0052), one that
+ * went farther as pending, and moved like any other. Where another scheduler committed a task id or key of theirs
+ * meanwhile it fails as serialization does: tried again, the batch finds that task.
  */
 async function insertTasks(tx: Tx, changed: Changes['aggregates']): Promise<void> {
   const added = changed.filter(({ before }) => before === null).map(({ after }) => after);

@@ -21,7 +21,10 @@ export type ScheduleSettings = ScheduleKey & {
 export type DueSchedule = ScheduleSettings &
   ScheduleState & { readonly scheduleSeq: number; readonly lastTaskId: string | null; readonly now: number };
 
-/** Several tries before a run counts as missed: what could not be accepted for a moment must not be lost where missed runs are skipped. */
+/**
+ * Several tries before a run counts as missed: what could not be accepted for a moment must not be lost
+ * where missed runs are skipped.
+ */
 const RETRY_SECONDS = 10;
 
 /** A suspended tenant's due times wait; when it is resumed, the schedule's policy for missed runs decides. */
@@ -50,7 +53,10 @@ export async function takeDueSchedules(tx: Tx, limit: number): Promise<readonly 
   return rows.map((row) => ({ ...row, waitingRuns: row.waitingRuns.map((at) => at.getTime()) }));
 }
 
-/** What was decided about a schedule, with the task of the run that starts. Where none does, what kept the last one from starting is still told. */
+/**
+ * What was decided about a schedule, with the task of the run that starts. Where none does, what kept the last one
+ * from starting is still told.
+ */
 export async function saveDecision(
   tx: Tx,
   { scheduleSeq }: DueSchedule,
@@ -81,7 +87,9 @@ export async function saveScheduleFault(tx: Tx, { scheduleSeq }: DueSchedule, er
   );
 }
 
-/** `nextDueAt`: the first time after `now` of a rule that is new or changed. Returns the next due time that holds now. */
+/**
+ * `nextDueAt`: the first time after `now` of a rule that is new or changed. Returns the next due time that holds now.
+ */
 export async function putSchedule(tx: Tx, settings: ScheduleSettings, nextDueAt: number | null): Promise<Date | null> {
   const { rows } = await tx.query<{ next_due_at: Date | null }>(
     `INSERT INTO ledger.schedules AS s (tenant_id, schedule_id, workflow, input, cron, time_zone, overlap, missed, backlog, deadline_ms, priority, next_due_at)

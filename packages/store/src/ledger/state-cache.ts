@@ -1,15 +1,22 @@
 import type { Aggregate } from '@cleanslate/domain/ledger';
 import { keyOf, type StoredAggregate } from './rows.ts';
 
-/** Tasks kept at most, and how large one may be (characters of input and outputs): far more than are in motion at full load, a few tens of MB at worst. */
+/**
+ * Tasks kept at most, and how large one may be (characters of input and outputs): far more than are in motion at full
+ * load, a few tens of MB at worst.
+ */
 const MAX_TASKS = 2_000;
-/** A task that waits for its first turn is kept only while so few are: those of a flood would push each other out before their turn comes. */
+/**
+ * A task that waits for its first turn is kept only while so few are: those of a flood would push each other
+ * out before their turn comes.
+ */
 const MAX_BESIDE_WAITING = 1_000;
 const MAX_SIZE = 16_000;
 
 /**
- * Aggregates as this process committed them last. A task's version is the transaction that wrote its row, and the ones that wrote its steps' rows: whoever changes a row changes
- * the version, so a state is used only while the ledger holds exactly it. Saves reading and parsing four step rows for each claim and each report.
+ * Aggregates as this process committed them last. A task's version is the transaction that wrote its row, and the ones
+ * that wrote its steps' rows: whoever changes a row changes the version, so a state is used only while the ledger holds
+ * exactly it. Saves reading and parsing four step rows for each claim and each report.
  */
 export class StateCache {
   readonly #kept = new Map<number, { version: string; state: Aggregate }>();
@@ -69,7 +76,10 @@ export class StateCache {
     return state !== 'completed' && state !== 'failed';
   }
 
-  /** A server that crashed or was failed over from may give out again the number of a transaction it lost: no version says anything then. */
+  /**
+   * A server that crashed or was failed over from may give out again the number of a transaction it lost:
+   * no version says anything then.
+   */
   clear(): void {
     this.#kept.clear();
     this.#seqs.clear();
@@ -99,7 +109,10 @@ function isSmall({ task, steps }: Aggregate): boolean {
   return room >= 0;
 }
 
-/** What a JSON value leaves of some room, in characters, roughly: it is not looked at to its end where it leaves nothing. */
+/**
+ * What a JSON value leaves of some room, in characters, roughly: it is not looked at to its
+ * end where it leaves nothing.
+ */
 function roomBeside(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length;
   let left = room - 8;

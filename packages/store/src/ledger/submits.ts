@@ -11,8 +11,9 @@ export type KnownSubmit = {
 };
 
 /**
- * Conditions that find `ledger.tasks t` by its unique keys, given in `k`. The tenant is compared behind the index: indexes that begin with it must not fit (docs/decisions/0048; seen: every
- * submit of the first minute read all tasks of its tenant).
+ * Conditions that find `ledger.tasks t` by its unique keys, given in `k`. The tenant is compared behind the
+ * index: indexes that begin with it must not fit (docs/decisions/0048; seen: every submit of the first minute
+ * read all tasks of its tenant).
  */
 const OF_TENANT = "(t.tenant_id || '') = k.tenant_id";
 export const BY_TASK_ID = `t.task_id = ANY (ARRAY[k.task_id]) AND ${OF_TENANT}`;

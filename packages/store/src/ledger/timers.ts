@@ -17,12 +17,15 @@ const COLUMNS =
   's.tenant_id, (SELECT t.task_id FROM ledger.tasks t WHERE t.task_seq = s.task_seq) AS task_id, s.step_id, s.attempt, s.ring, s.claim_id, s.doorbell_seq';
 
 /**
- * Ticks come each second while broker and database answer; without a fresh one there is an outage whose length isn't known yet. The first tick after it
- * moves leases and queue times, so until then none of them is over.
+ * Ticks come each second while broker and database answer; without a fresh one there is an outage whose length isn't
+ * known yet. The first tick after it moves leases and queue times, so until then none of them is over.
  */
 const FRESH_TICK = `EXISTS (SELECT FROM ledger.ticks WHERE at > now() - interval '3 seconds')`;
 
-/** Back-offs that are over, queue times that ran out, task deadlines, gates that nobody decided on: what the clock alone decides. Oldest first, at most `limit` of each. */
+/**
+ * Back-offs that are over, queue times that ran out, task deadlines, gates that nobody decided on: what the clock alone
+ * decides. Oldest first, at most `limit` of each.
+ */
 export async function findDueInputs(tx: Tx, limit: number): Promise<readonly DueInput[]> {
   const backoffs = await due(tx, `s.phase = 'backing_off' AND s.due_at <= now()`, 's.due_at', limit);
   const queues = await due(
@@ -56,8 +59,8 @@ export async function findDueInputs(tx: Tx, limit: number): Promise<readonly Due
 }
 
 /**
- * Leases and attempt time-outs that are over. They are ended only after every report stored before was applied: the caller waits for that. None during an
- * outage: the first tick after it moves them.
+ * Leases and attempt time-outs that are over. They are ended only after every report stored before was applied: the
+ * caller waits for that. None during an outage: the first tick after it moves them.
  */
 export async function findDueClaims(tx: Tx, limit: number): Promise<readonly DueInput[]> {
   const leases = await due(tx, `s.phase = 'executing' AND s.due_at <= now() AND ${FRESH_TICK}`, 's.due_at', limit);
@@ -88,7 +91,9 @@ export type DueRing = TaskKey & {
   readonly doorbellSeq: number | null;
 };
 
-/** Those that are not known to be published are published again meanwhile; their check only keeps them accounted for. */
+/**
+ * Those that are not known to be published are published again meanwhile; their check only keeps them accounted for.
+ */
 const UNPUBLISHED_SECONDS = 20;
 
 /** Doorbells that nobody answered for a while; the caller looks whether the stream still holds them. */

@@ -8,8 +8,8 @@ type ClaimRef = HeartbeatReply['lost'][number];
 type ClaimState = { worker: string; n: number; holds: boolean; cancelled: boolean };
 
 /**
- * Applies a batch of heartbeats: slots announced, leases of running claims extended. Answers, per worker, which claims are lost or cancelled and
- * which reported ones are settled (their report was applied or found stale).
+ * Applies a batch of heartbeats: slots announced, leases of running claims extended. Answers, per worker, which claims
+ * are lost or cancelled and which reported ones are settled (their report was applied or found stale).
  */
 export async function applyHeartbeats(
   tx: Tx,
@@ -54,8 +54,9 @@ export async function applyHeartbeats(
 }
 
 /**
- * A lease is extended once a good part of it is over, not at each beat: most steps are done by then, and a row written each second for each claim would be the
- * ledger's main load. A step that a batch is changing right now is skipped, not waited for: its lease is decided there, and the next beat comes in a second.
+ * A lease is extended once a good part of it is over, not at each beat: most steps are done by then, and a row written
+ * each second for each claim would be the ledger's main load. A step that a batch is changing right now is skipped, not
+ * waited for: its lease is decided there, and the next beat comes in a second.
  */
 async function extendLeases(
   tx: Tx,

@@ -3,8 +3,9 @@ import { type Fault, faultPlan } from './faults.ts';
 import { type MemoryRun, type MemoryRunOptions, runInMemory } from './run-in-memory.ts';
 
 /**
- * Runs the task once without a fault, and then once for every point at which the scheduler or a worker could have died: before and after each call to the
- * outside. What `options` makes is made anew for each run. Yields each run with its name.
+ * Runs the task once without a fault, and then once for every point at which the scheduler or a worker could
+ * have died: before and after each call to the outside. What `options` makes is made anew for each run.
+ * Yields each run with its name.
  */
 export async function* crashEverywhere(
   workflow: CompiledWorkflow,

@@ -1,7 +1,10 @@
 import { isTerminal } from '@cleanslate/domain';
 import type { MemoryRun } from './run-in-memory.ts';
 
-/** Throws, with the whole story, unless the task came to its end and each of its steps took effect as often as it should: once where it completed, else never. */
+/**
+ * Throws, with the whole story, unless the task came to its end and each of its steps took effect as often as it
+ * should: once where it completed, else never.
+ */
 export function expectExactlyOnce(run: MemoryRun): void {
   const faults = [...faultsOfEnd(run), ...run.steps.flatMap((step) => faultsOfStep(run, step))];
   if (faults.length > 0)

@@ -7,7 +7,10 @@ export type MessageName =
   | 'heartbeat'
   | 'heartbeat answer'
   | 'report';
-/** `drop`: it never arrives and the sender learns that. `lose`: the sender is told that it is stored, and then it is gone. */
+/**
+ * `drop`: it never arrives and the sender learns that. `lose`: the sender is told that it is
+ * stored, and then it is gone.
+ */
 export type MessageFault = 'drop' | 'lose' | 'duplicate' | { readonly delayMs: number };
 
 /** Where a process touches the outside; it may die right before and right after each. */
@@ -28,7 +31,10 @@ export type PortCall = {
   readonly nth: number;
 };
 
-/** `fail`: a retryable error. `freeze`: the whole worker stands still for three leases, and goes on as if nothing had been. */
+/**
+ * `fail`: a retryable error. `freeze`: the whole worker stands still for three leases, and
+ * goes on as if nothing had been.
+ */
 export type ExecutorFault = 'fail' | 'freeze' | { readonly takesMs: number };
 
 /** The faults of one run, asked at every point where something may go wrong. */

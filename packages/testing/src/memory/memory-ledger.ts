@@ -18,7 +18,10 @@ import {
 } from '@cleanslate/domain';
 
 export type DeadLetter = { readonly stepId: string; readonly attempt: number; readonly error: ErrorBody };
-/** What survives every crash: the task as the pure machine decides it, and what a commit writes beside it. One input is one transaction. */
+/**
+ * What survives every crash: the task as the pure machine decides it, and what a commit writes beside it.
+ * One input is one transaction.
+ */
 export class MemoryLedger {
   #state: Aggregate | undefined;
   readonly #options: MachineOptions;

@@ -34,7 +34,10 @@ const AGAIN_MS = 1_000;
 const REPORT_WAIT_MS = 60_000;
 const PERSON_MS = 1_000;
 
-/** The scheduler around the pure machine: everything durable is in the ledger, everything else it may lose at any moment. */
+/**
+ * The scheduler around the pure machine: everything durable is in the ledger, everything
+ * else it may lose at any moment.
+ */
 export class MemoryScheduler extends Process {
   readonly #parts: SchedulerParts;
   #callOff: () => void = () => undefined;

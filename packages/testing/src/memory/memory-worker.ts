@@ -54,7 +54,10 @@ const AGAIN_MS = 1_000;
 const REPEAT_MS = 10_000;
 const WORK_MS = 10;
 
-/** A worker as the runtime's: doorbell, claim, run, report, and heartbeats until the report is settled. It keeps nothing over a crash. */
+/**
+ * A worker as the runtime's: doorbell, claim, run, report, and heartbeats until the report is settled.
+ * It keeps nothing over a crash.
+ */
 export class MemoryWorker extends Process {
   readonly #parts: WorkerParts;
   readonly #claims = new Map<string, Claim>();

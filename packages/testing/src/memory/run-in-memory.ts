@@ -50,15 +50,23 @@ export type MemoryRunOptions = {
   readonly gate?: (result: unknown) => GateDecision;
   /** Default `task-1`. */
   readonly taskId?: string;
-  /** What `ctx.session()` keeps. For a conversation of several tasks give several runs the same, and each its `taskId`. Default: `memorySessions()`. */
+  /**
+   * What `ctx.session()` keeps. For a conversation of several tasks give several runs the same, and each its `taskId`.
+   * Default: `memorySessions()`.
+   */
   readonly sessions?: SessionStore;
-  /** What `ctx.model` asks. Default: none, the requests' own rules answer. A real one takes real time: see `realLimitMs`. */
+  /**
+   * What `ctx.model` asks. Default: none, the requests' own rules answer. A real one takes
+   * real time: see `realLimitMs`.
+   */
   readonly model?: ModelProvider;
   /** Default 2. */
   readonly workers?: number;
   /** Leases and the like; defaults as in production. */
   readonly machine?: Partial<MachineOptions>;
-  /** Real milliseconds that an executor may take without waiting on `clock`; then it counts as hanging. Default 2,000. */
+  /**
+   * Real milliseconds that an executor may take without waiting on `clock`; then it counts as hanging. Default 2,000.
+   */
   readonly realLimitMs?: number;
 };
 
@@ -105,8 +113,9 @@ const SUBMIT_AGAIN_MS = 2_000;
 const MAX_EVENTS = 200_000;
 
 /**
- * Runs one task of a workflow in memory: the same pure machine as in production, behind a scheduler, workers and a broker that can fail, in virtual time.
- * Resolves when all is quiet. Throws `CONFIGURATION` for a missing executor, `INVALID_INPUT`, and an `Error` with the story where the task never comes to rest.
+ * Runs one task of a workflow in memory: the same pure machine as in production, behind a scheduler, workers and a
+ * broker that can fail, in virtual time. Resolves when all is quiet. Throws `CONFIGURATION` for a missing executor,
+ * `INVALID_INPUT`, and an `Error` with the story where the task never comes to rest.
  */
 export async function runInMemory(workflow: CompiledWorkflow, options: MemoryRunOptions): Promise<MemoryRun> {
   const { clock = new VirtualClock(), faults = noFaults, deadlineMs = 3_600_000 } = options;

@@ -11,8 +11,8 @@ const executions = new AsyncLocalStorage<Execution>();
 export const START = Date.UTC(2026, 0, 1);
 
 /**
- * Time that takes no time: whatever waits is woken in the order of its due times. Hand it to executors that wait (`clock.sleep`, `clock.now`), and to
- * `runInMemory`.
+ * Time that takes no time: whatever waits is woken in the order of its due times. Hand it to executors that wait
+ * (`clock.sleep`, `clock.now`), and to `runInMemory`.
  */
 export class VirtualClock {
   #now = START;
@@ -69,7 +69,10 @@ export class VirtualClock {
     });
   }
 
-  /** Lets time pass until nothing waits any more. `onStall`: user code took longer in real time than `realLimitMs`; it counts as hanging from then on. */
+  /**
+   * Lets time pass until nothing waits any more. `onStall`: user code took longer in real time than `realLimitMs`; it
+   * counts as hanging from then on.
+   */
   async run(options: { readonly realLimitMs: number; readonly maxEvents: number; readonly onStall: () => void }) {
     for (let events = 0; ; events++) {
       if (events > options.maxEvents) throw new Error(`still not at rest after ${options.maxEvents} events`);

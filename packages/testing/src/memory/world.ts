@@ -41,8 +41,8 @@ export class World {
   }
 
   /**
-   * Sends a message. `arrive` runs once, twice, later or never; returns what the sender knows: false where it was not stored. `lost`: it is told so, but
-   * nothing will arrive.
+   * Sends a message. `arrive` runs once, twice, later or never; returns what the sender knows: false where it was not
+   * stored. `lost`: it is told so, but nothing will arrive.
    */
   send(name: MessageName, arrive: () => void): 'sent' | 'lost' | 'dropped' {
     const fault = this.#faults.message(name, this.#count(name));

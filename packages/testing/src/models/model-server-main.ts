@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { ModelReply } from './model-reply.ts';
 import { startModelServer } from './model-server.ts';
 
-// node packages/testing/src/models/model-server-main.ts [port] [replies.json]: an OpenAI-compatible server to try things out. The file holds a list of replies, as `ModelReply` says, used
-// up in order; the last one stays.
+// node packages/testing/src/models/model-server-main.ts [port] [replies.json]: an OpenAI-compatible server to try
+// things out. The file holds a list of replies, as `ModelReply` says, used up in order; the last one stays.
 
 const [port = '11500', file] = process.argv.slice(2);
 const replies =

@@ -24,8 +24,9 @@ export type ModelServer = AsyncDisposable & {
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * An OpenAI-compatible server on a free port: real HTTP, streamed or not, `/v1/chat/completions` and `/v1/embeddings`. It says what it is told to, with any
- * fault, and records what it was asked and how many requests were under way at once.
+ * An OpenAI-compatible server on a free port: real HTTP, streamed or not, `/v1/chat/completions` and
+ * `/v1/embeddings`. It says what it is told to, with any fault, and records what it was asked and how many
+ * requests were under way at once.
  */
 export async function startModelServer(
   options: {

@@ -23,8 +23,9 @@ export type ConfluenceOptions = {
 const MOST_WITH_BODY = 50;
 
 /**
- * What a source needs of Confluence: `GET {context}/rest/api/search` with CQL (type, space, label, `text ~`), expansion of body and version, and pages by cursor, in the form
- * of Confluence Cloud. `text ~` finds whole words of title and body, whatever their case; its query language is refused, so that a question that reaches it is seen.
+ * What a source needs of Confluence: `GET {context}/rest/api/search` with CQL (type, space, label, `text ~`), expansion
+ * of body and version, and pages by cursor, in the form of Confluence Cloud. `text ~` finds whole words of title and
+ * body, whatever their case; its query language is refused, so that a question that reaches it is seen.
  */
 export function startConfluenceStandIn(options: ConfluenceOptions): Promise<StandIn> {
   return startStandIn((request) => answer(options, request));

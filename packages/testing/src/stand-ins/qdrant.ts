@@ -30,8 +30,9 @@ const Query = z.strictObject({
 const TIME = 0.000_123;
 
 /**
- * What a source needs of Qdrant's REST interface: `GET /collections/{name}` and `POST /collections/{name}/points/query` over cosine distance, with its errors in its form
- * (https://api.qdrant.tech/api-reference/search/query-points). Keys it does not know it refuses, which the real one does not: a misspelling would otherwise go unseen.
+ * What a source needs of Qdrant's REST interface: `GET /collections/{name}` and `POST /collections/{name}/points/query`
+ * over cosine distance, with its errors in its form (https://api.qdrant.tech/api-reference/search/query-points). Keys
+ * it does not know it refuses, which the real one does not: a misspelling would otherwise go unseen.
  */
 export function startQdrantStandIn(options: QdrantOptions): Promise<StandIn> {
   return startStandIn((request) => answer(options, request));

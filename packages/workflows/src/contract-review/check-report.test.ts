@@ -24,7 +24,9 @@ type Draft = {
     : ContractReport[K];
 };
 
-/** The report with a fault planted, its Markdown rendered from the faulty fields so that only the fault can be caught. */
+/**
+ * The report with a fault planted, its Markdown rendered from the faulty fields so that only the fault can be caught.
+ */
 function plant(name: 'en' | 'zh', fault: (draft: Draft) => void) {
   const input = setUp(name);
   const draft: Draft = JSON.parse(JSON.stringify(input.report));

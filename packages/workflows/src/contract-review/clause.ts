@@ -35,7 +35,10 @@ export const CLAUSE_UNITS = [
 ] as const;
 export type ClauseUnit = (typeof CLAUSE_UNITS)[number];
 
-/** What the clause fixes. The value is null for all but `stated`, `fixed_amount`, `multiple_of_fees`, `percent_of_price`. */
+/**
+ * What the clause fixes. The value is null for all but `stated`, `fixed_amount`,
+ * `multiple_of_fees`, `percent_of_price`.
+ */
 export const CLAUSE_BASES = [
   /** A number of days, or a rate. */
   'stated',

@@ -63,7 +63,10 @@ function toClause(source: Source, kind: ClauseKind, located: readonly Located[])
   };
 }
 
-/** "For a period of ninety days after delivery:" says what it is about in the next sentence only, so the two are read as one. */
+/**
+ * "For a period of ninety days after delivery:" says what it is about in the next sentence
+ * only, so the two are read as one.
+ */
 function withList(sentence: Sentence, next: Sentence | undefined): Sentence {
   const leads = next !== undefined && /[:-]$/.test(sentence.plain) && sentence.plain.length > 20;
   if (!leads || sentence.heading === sentence.plain || next.span.end - sentence.span.start > MAX_JOINED)
@@ -72,7 +75,10 @@ function withList(sentence: Sentence, next: Sentence | undefined): Sentence {
   return { ...sentence, plain, span: { start: sentence.span.start, end: next.span.end } };
 }
 
-/** Finds each kind of clause in a contract's text; a kind that is not there is a result too. One result per kind, in order. */
+/**
+ * Finds each kind of clause in a contract's text; a kind that is not there is a result too.
+ * One result per kind, in order.
+ */
 export function extractClauses(text: string): Clause[] {
   const all = [...sentencesOf(text)];
   // A sentence that addresses a machine is not a clause between parties.

@@ -49,7 +49,9 @@ export function aFact(seed: FactSeed): FactView {
 
 export const PIN = { validAt: '2025-06-01T00:00:00.000Z', revision: 7 };
 
-/** The facts of infra/samples/policies-en.yaml as they hold on 1 June 2025, and the version of the payment term before. */
+/**
+ * The facts of infra/samples/policies-en.yaml as they hold on 1 June 2025, and the version of the payment term before.
+ */
 export const EN_FACTS: readonly FactView[] = [
   aFact({
     id: 'hl-payment-term-max',

@@ -16,8 +16,9 @@ import type { ClauseKind } from './clause.ts';
  * | .assignment, .ip_ownership                             |                                            | is accepted   |          |
  * | each of them                                           | required                                   | true or false | none     |
  *
- * What `one_of` is compared with is the clause's `choice` (see kinds/). A unit may be left out where the predicate names it (all but amounts).
- * Modality `must` (or `is`) counts fully; `should` and `may` lower the severity by one level.
+ * What `one_of` is compared with is the clause's `choice` (see kinds/). A unit may be left out where
+ * the predicate names it (all but amounts). Modality `must` (or `is`) counts fully; `should` and `may`
+ * lower the severity by one level.
  */
 export const POLICY_SUBJECTS: Readonly<Record<ClauseKind, string>> = {
   payment_term: 'contract.payment_term',

@@ -1,7 +1,10 @@
 import type { ClauseKind } from './clause.ts';
 import { extractClauses } from './extract-clauses.ts';
 
-/** A clause in one line for tables of tests: "30 days", "18 percent/year", "fees_paid", "absent"; "+1" for a supporting passage. */
+/**
+ * A clause in one line for tables of tests: "30 days", "18 percent/year", "fees_paid", "absent";
+ * "+1" for a supporting passage.
+ */
 export function readClause(kind: ClauseKind, text: string): string {
   const clause = extractClauses(text).find((candidate) => candidate.kind === kind);
   if (clause === undefined || !clause.present) return 'absent';

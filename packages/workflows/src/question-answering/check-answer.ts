@@ -108,7 +108,10 @@ export const ANSWER_CHECKLIST: readonly DefinedCheck<JudgedAnswer>[] = [
   }),
 ];
 
-/** Asks everything that could prove an answer wrong. The decision rests on these checks alone; text inside the answer can't argue with them. */
+/**
+ * Asks everything that could prove an answer wrong. The decision rests on these checks alone; text inside the
+ * answer can't argue with them.
+ */
 export function checkAnswer(input: CheckAnswerInput): Verdict {
   const detail = 'Every key and enumerated value is one that the schema names.';
   const forbidden = findForbiddenKey(input.answer);

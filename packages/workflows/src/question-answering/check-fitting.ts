@@ -10,7 +10,10 @@ import type { QuotedAnswer } from './schemas.ts';
 import { withRivals } from './settle-topic.ts';
 import { verdictOf } from './yes-or-no.ts';
 
-/** Each quote of the answer with the validator's own copy of its fact, and the question as the validator itself resolves it. */
+/**
+ * Each quote of the answer with the validator's own copy of its fact, and the question as the
+ * validator itself resolves it.
+ */
 function quotesOf({ answer, input }: JudgedAnswer) {
   return answer.statements.flatMap((statement, index) => {
     if (statement.kind !== 'quote') return [];

@@ -196,7 +196,10 @@ const ZH_SAME: readonly (readonly [RegExp, string])[] = [
 const FRAMING: ReadonlySet<string> = new Set(toSearchTerms(EN_FRAMING).keys());
 /** Endings that a Chinese noun may have or lack: 付款期、付款期限, 保存、保存期限. */
 const LOOSE_SUFFIX = /(?<=..)(?:期限|时限|期间|年限|天数|金额|数额|之?后|之?前|时)$/;
-/** They ask for an end or an amount, as 多久 and 多少 do. 费, 金, 率 and the like make another thing of a word: 加班费 is not 加班餐补. */
+/**
+ * They ask for an end or an amount, as 多久 and 多少 do. 费, 金, 率 and the like make another
+ * thing of a word: 加班费 is not 加班餐补.
+ */
 const LOOSE_ENDING = /[期限额数]/;
 
 /** What a fact must contain to be about what is asked. */

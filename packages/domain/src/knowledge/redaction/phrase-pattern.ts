@@ -13,7 +13,10 @@ const WITHOUT_BLANKS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
  */
 const WORD_BEGINS = '(?:(?<![\\p{L}\\p{N}_])|(?<=\\\\[nrt]))(?<!\\p{N}[.,:/-])';
 const WORD_ENDS = '(?![\\p{L}\\p{N}_])(?![.,:/-]\\p{N})';
-/** A phrase in Chinese that begins or ends with a digit or a Latin letter must not touch another one: "5天" is not in "15天". */
+/**
+ * A phrase in Chinese that begins or ends with a digit or a Latin letter must not touch
+ * another one: "5天" is not in "15天".
+ */
 const NUMBER_BEGINS = '(?<![\\p{Script=Latin}\\p{N}_])(?<!\\p{N}[.,:/-])';
 const NUMBER_ENDS = '(?![\\p{Script=Latin}\\p{N}_])(?![.,:/-]\\p{N})';
 /** The ends of the text, of a line or of a quotation. */
@@ -26,8 +29,9 @@ export function isShortPhrase(phrase: string): boolean {
 }
 
 /**
- * A regular expression's source that finds the phrase however its blanks differ; quotes and backslashes also as JSON within JSON has them. A short one is found as whole
- * words, in Chinese anywhere but within a number; a single Chinese character as a whole statement.
+ * A regular expression's source that finds the phrase however its blanks differ; quotes and backslashes also as JSON
+ * within JSON has them. A short one is found as whole words, in Chinese anywhere but within a number; a single Chinese
+ * character as a whole statement.
  */
 export function toSource(phrase: string): string {
   const words = phrase
@@ -50,8 +54,8 @@ export function toSource(phrase: string): string {
 const MAX_FRAGMENTS = 3;
 
 /**
- * Words of a phrase that stand in every text which holds it, however that text is escaped or its blanks differ: the longest runs of letters and digits.
- * Texts that lack one need not be read.
+ * Words of a phrase that stand in every text which holds it, however that text is escaped or its blanks differ: the
+ * longest runs of letters and digits. Texts that lack one need not be read.
  */
 export function toFragments(phrase: string): string[] {
   const runs = phrase.match(/[\p{L}\p{N}]+/gu) ?? [];

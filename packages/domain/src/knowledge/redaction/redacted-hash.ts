@@ -4,7 +4,8 @@ import { ERASED } from './erase-content.ts';
 import { hashKeyed } from './keyed-request.ts';
 
 /**
- * Names under which a content may not come back: its wording, and what decides sameness. Keyed with a secret of the tenant.
+ * Names under which a content may not come back: its wording, and what decides sameness. Keyed
+ * with a secret of the tenant.
  */
 export function toRedactedHashes(
   key: Uint8Array,

@@ -98,7 +98,10 @@ type FadingRow = {
   last_used_at: Date | null;
 };
 
-/** All believed versions of facts that are old enough and low enough; the rule looks again. Beyond core facts only what agents write fades. */
+/**
+ * All believed versions of facts that are old enough and low enough; the rule looks again. Beyond core facts
+ * only what agents write fades.
+ */
 async function findFading(tx: Tx, tenantId: string, now: Date, limit: number): Promise<FadingVersion[][]> {
   const { rows } = await tx.query<FadingRow>(
     `WITH fact AS (

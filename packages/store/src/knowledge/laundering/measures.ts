@@ -4,8 +4,9 @@ import type { Tx } from '../../database.ts';
 const SAMPLE = 500;
 
 /**
- * How well a tenant's memory serves, over 30 days. Write accuracy: of the last versions that agents wrote (at most 500), those that nobody took back, and
- * that no person contradicted for a moment for which they were said. Recall: of completed tasks that read facts, those whose answer cites one of them.
+ * How well a tenant's memory serves, over 30 days. Write accuracy: of the last versions that agents wrote (at most
+ * 500), those that nobody took back, and that no person contradicted for a moment for which they were said. Recall: of
+ * completed tasks that read facts, those whose answer cites one of them.
  */
 export async function measureMemory(tx: Tx, tenantId: string, now: Date): Promise<MemoryMeasures> {
   const written = await tx.query<{ sampled: number; wrong: number }>(

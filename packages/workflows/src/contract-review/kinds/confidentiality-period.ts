@@ -21,7 +21,9 @@ function isPeriod({ before, after, unit }: Duration): boolean {
 const LASTING =
   /\b(?:obligations?|provisions?|duty|duties|covenants?|restrictions?|section|paragraph|article)\b[^;]{0,160}\b(?:survive\w*|continue\w*|remain\w*|expire\w*|terminate\w*|shall (?:be|last)|apply)\b/i;
 
-/** The period in this sentence or in one of the next that says how long the duty lasts; none means that it has no end. */
+/**
+ * The period in this sentence or in one of the next that says how long the duty lasts; none means that it has no end.
+ */
 function lasting({ plain, next }: Found) {
   const own = durationsOf(plain).find(isPeriod);
   if (own !== undefined) return stated(own);

@@ -3,7 +3,9 @@ import { byCases, type Found, type KindRules } from '../rule.ts';
 const WORK =
   '(?:software|programs?|source code|object code|code|documentation|licensed (?:\\w+ )?(?:programs?|products?|materials?|technology|software|property)|intellectual property|copyrights?|patents?|inventions?|work products?|works? of authorship|deliverables?|developments?|improvements?|enhancements?|modifications?|derivative works?|discoveries|ideas|technology|proprietary rights|trademarks?|know-how|designs?|drawings)';
 
-/** A party as contracts name it: one to three words with capitals, none of which begins a sentence about something else. */
+/**
+ * A party as contracts name it: one to three words with capitals, none of which begins a sentence about something else.
+ */
 const PARTY =
   "((?!(?:All|Any|Each|Either|Every|Neither|No|Such|The|This|That|These|Those|Title|Ownership|It|They|Both|Parties|Party|Intellectual|Rights?|Except|Subject|Section|Article|Exhibit|Agreement|Affiliates?|Licensors|Suppliers|Work|Works|Product|Products|Inventions?|Software|Programs?|Licensed|Documentation|Deliverables?|Confidential|Copyrights?|Patents?)\\b)[A-Z][\\w&'-]*(?: (?!and\\b|or\\b)[A-Z][\\w&'-]*){0,2})";
 const OWNERS: readonly RegExp[] = [
@@ -94,7 +96,10 @@ const en = byCases(
 const NOTICES =
   /\bnot be construed\b|\b(?:remove|alter|obscure|conceal|delete|reproduce|include|affix)\w*\b[^;]{0,160}\bnotices?\b|\binfring\w+\b[^;]{0,200}\b(?:indemnif|defend|claim)/i;
 
-/** "Confidential information is the company's property": a rule on secrets. Only what somebody makes can set who owns it. */
+/**
+ * "Confidential information is the company's property": a rule on secrets. Only what
+ * somebody makes can set who owns it.
+ */
 function madeWork(rule: KindRules['en']): KindRules['en'] {
   return (sentence, next) => {
     const plain = sentence.plain.replace(

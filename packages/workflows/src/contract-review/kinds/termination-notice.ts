@@ -10,7 +10,9 @@ const NOTICE_BEFORE = /\b(?:notice|notif\w+)\b[^.;]{0,80}$/i;
 const OTHER_BEFORE =
   /\b(?:renew\w*|expir\w+ of|end of (?:the )?(?:\w+ )?(?:term|period)|sale|disab\w+|incapaci\w+|absen\w+|unable|illness|consecutive|aggregate|preceding|transition|been|more than)\b[^.;]{0,60}$/i;
 const OTHER_AFTER = /^\W{0,3}transition\b/i;
-/** "renewed unless either gives ninety days' notice before the term ends" keeps it from going on; it ends nothing early. */
+/**
+ * "renewed unless either gives ninety days' notice before the term ends" keeps it from going on; it ends nothing early.
+ */
 const AGAINST_RENEWAL =
   /^[^.;]{0,60}\b(?:prior to|before) (?:the )?(?:\w+ ){0,3}(?:expiration|expiry|end|renewal|anniversary)\b/i;
 const RENEWS = /\b(?:renew(?:s|ed|al)?|extend(?:s|ed)?|extension)\b/i;

@@ -47,7 +47,8 @@ const en = byCases(
       read: period,
     },
     {
-      // A promise of quality for a time, by whatever verb: "For ninety days after acceptance the Software will perform …".
+      // A promise of quality for a time, by whatever verb: "For ninety days after acceptance
+      // the Software will perform …".
       says: /\b(?:for|during)\b[^;]{0,40}\b(?:days?|months?|years?)\b[^;]{0,20}\b(?:after|from|following)\b[^;]{0,60}\b(?:deliver\w*|accept\w*|install\w*|complet\w*|ship\w*)\b[^;]{0,80}\b(?:will|shall)\b[^;]{0,20}\b(?:perform|conform|operate|be free|function)\b/i,
       not: /\b(?:support|maintenance) services?\b/i,
       score: 7,
@@ -66,7 +67,8 @@ const en = byCases(
       read: conditional,
     },
     {
-      // The period stands before the promise: "Cover runs for a year from delivery. During that time the seller warrants …"
+      // The period stands before the promise: "Cover runs for a year from delivery. During
+      // that time the seller warrants …"
       says: /\b(?:days?|months?|years?)\b/i,
       not: /\b(?:terminat\w+|renew\w*|notice|confidential\w*|pay(?:s|able|ment)?)\b/i,
       score: 6,
@@ -108,7 +110,9 @@ const zh = byCases(
   /质保|保修|质量保证/,
 );
 
-/** How long goods, works or software are warranted. Without a period (or a condition for one) there is no such clause. */
+/**
+ * How long goods, works or software are warranted. Without a period (or a condition for one) there is no such clause.
+ */
 export const warrantyPeriod: KindRules = {
   kind: 'warranty_period',
   about:
