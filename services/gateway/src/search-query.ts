@@ -12,7 +12,10 @@ import { resolvePin } from './fact-queries.ts';
 import type { Ledger } from './ledger.ts';
 
 type Request = RequestOf<typeof FactSearch>;
-/** The query in one space; null if only words are searched. `pin`: the query of a pinned question, with all vectors in place. */
+/**
+ * The query in one space; null if only words are searched. `pin`: the query of a pinned
+ * question, with all vectors in place.
+ */
 export type QueryVector = {
   readonly space: string;
   readonly values: Float32Array;

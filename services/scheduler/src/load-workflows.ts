@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { AppError, parseJson, toAppError } from '@cleanslate/contracts';
 import { type CompiledWorkflow, loadWorkflow } from '@cleanslate/domain/ledger';
 
-/** Compiled plans of a folder, beside the built-in workflows. Throws `PLAN_INVALID` naming the file and the fault: a service that can't take its work doesn't start. */
+/**
+ * Compiled plans of a folder, beside the built-in workflows. Throws `PLAN_INVALID` naming the file and the fault: a
+ * service that can't take its work doesn't start.
+ */
 export async function loadWorkflows(
   builtIn: readonly CompiledWorkflow[],
   folder: string | undefined,

@@ -5,12 +5,17 @@ import { schedulerConfig } from './config.ts';
 import { loadWorkflows } from './load-workflows.ts';
 import { startScheduler } from './start.ts';
 
-/** A scheduler that freezes with locks in hand holds the others up for so long at most. Far above the longest wait inside a transaction: the event relay's 2 s for the broker. */
+/**
+ * A scheduler that freezes with locks in hand holds the others up for so long at most. Far above the longest wait
+ * inside a transaction: the event relay's 2 s for the broker.
+ */
 const STALL_MS = 10_000;
 
 /**
- * What a batch has in hand lives until its commit, long enough to be taken for old: at full load V8 would go through the whole heap two or three times a second, which it need not before that has
- * grown by four fifths. (Measured: a heap that may double costs 6 % less of the scheduler's CPU and has 8 MB more, where design/70 wants 150 in all; one that grows by 60 % costs 8 % more and saves nothing.)
+ * What a batch has in hand lives until its commit, long enough to be taken for old: at full load V8 would go through
+ * the whole heap two or three times a second, which it need not before that has grown by four fifths. (Measured: a heap
+ * that may double costs 6 % less of the scheduler's CPU and has 8 MB more, where design/70 wants 150 in all; one that
+ * grows by 60 % costs 8 % more and saves nothing.)
  */
 setFlagsFromString('--heap-growing-percent=80');
 

@@ -147,7 +147,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   });
   const settlements: Loop = loop('settlements', 1_000, () => relaySettlements(database, publisher, epoch));
   const letters: Loop = loop('letters', 1_000, () => relayLetters({ bus, publisher, database }));
-  // Whoever has not written a tick of late may be coming out of an outage, whose length is yet to be added to leases and queue times.
+  // Whoever has not written a tick of late may be coming out of an outage, whose length is yet to be
+  // added to leases and queue times.
   let tickedAt = Number.NEGATIVE_INFINITY;
   const hasTicked = () => performance.now() - tickedAt < toGapMs(machine.leaseMs);
   const background = [

@@ -16,7 +16,10 @@ export type ApiKeys = {
 
 /** A revoked key may still be accepted for this long. */
 const FRESH_MS = 5_000;
-/** While the database is away, keys that it confirmed this recently are still accepted: reads then report for themselves what is away. */
+/**
+ * While the database is away, keys that it confirmed this recently are still accepted: reads then report
+ * for themselves what is away.
+ */
 const STALE_MS = 300_000;
 const MOST_KEPT = 10_000;
 /** Wrong keys from one address: each costs a database query. */

@@ -110,7 +110,8 @@ test.each(Object.entries(views))('%s: hostile text in every field stays text', (
   expect(page).not.toMatch(/<img(?! src="\/assets\/icon\.svg")|onerror=alert\(1\)(?!&gt;)/);
   // Every link and form leads to a place of ours.
   for (const [, address = ''] of page.matchAll(/\b(?:href|action|src)="([^"]*)"/g)) expect(address).toMatch(/^(\/|#)/);
-  // No style of its own, no handler: the policy would refuse both. (What stands in quotes is a value, and no value holds a quote.)
+  // No style of its own, no handler: the policy would refuse both. (What stands in quotes is a value,
+  // and no value holds a quote.)
   const bare = page.replace(/"[^"]*"/g, '""');
   expect(bare).not.toMatch(/<[^>]*\s(style|on\w+)=/);
 });

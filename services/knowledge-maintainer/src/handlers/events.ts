@@ -18,7 +18,10 @@ export type EventCause = {
   readonly traceparent?: string | undefined;
 };
 
-/** Ids and hashes, never statements. The message id names this change of this fact, so that a second publish is one event. */
+/**
+ * Ids and hashes, never statements. The message id names this change of this fact, so that a
+ * second publish is one event.
+ */
 export function toFactChanged(cause: EventCause, data: DataOf<typeof FactChanged>, distinct = ''): KnowledgeMessage {
   const what = `${data.change}:${data.knowledgeId}@${data.version ?? 0}:${data.revision}`;
   const id = `fact:${cause.tenantId}:${what}${distinct === '' ? '' : `:${distinct}`}`;

@@ -18,7 +18,10 @@ import { writeBatch } from './write-batch.ts';
 export type ImportCall = Call<RequestOf<typeof FactImportSet>>;
 export type Imported = Answered<ValueOf<typeof FactImportSet>>;
 
-/** Imports a set, all or nothing, in one transaction. Throws `INVALID_INPUT`, `FACT_OVERLAP` (field named), `IDEMPOTENCY_CONFLICT`. */
+/**
+ * Imports a set, all or nothing, in one transaction. Throws `INVALID_INPUT`, `FACT_OVERLAP` (field
+ * named), `IDEMPOTENCY_CONFLICT`.
+ */
 export async function importFacts(database: Database, call: ImportCall): Promise<Imported> {
   return await answerOnce(database, call, replySchema(FactImportSet), async (tx, head) => {
     await refuseRedacted(tx, call.tenantId, call.data.facts);

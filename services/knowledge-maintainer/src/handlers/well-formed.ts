@@ -1,4 +1,7 @@
-/** Path of the first string that PostgreSQL can't store (half a surrogate pair, NUL), or undefined. Depth is bounded by the JSON reader. */
+/**
+ * Path of the first string that PostgreSQL can't store (half a surrogate pair, NUL), or undefined. Depth
+ * is bounded by the JSON reader.
+ */
 export function findMalformed(value: unknown, path = 'data'): string | undefined {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0') ? undefined : path;
   if (Array.isArray(value))

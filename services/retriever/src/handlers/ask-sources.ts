@@ -3,7 +3,10 @@ import type { Source, SourceCatalog } from '@cleanslate/domain';
 import { type FoundFact, matchFact, needOf, toFoundPassages } from '@cleanslate/workflows';
 
 const MAX_EVIDENCE = 10;
-/** Sources other than the knowledge base are asked with a question in words; one that needs more can't be asked like this. */
+/**
+ * Sources other than the knowledge base are asked with a question in words; one that needs
+ * more can't be asked like this.
+ */
 const QUERY = 'query';
 
 type Asked = {

@@ -14,7 +14,10 @@ export type HandlerContext = {
   readonly rolloutMs: number;
 };
 
-/** Deliveries of a submit or a report in a newer version than ours, some seconds in all: somebody waits for what comes of it. */
+/**
+ * Deliveries of a submit or a report in a newer version than ours, some seconds in all:
+ * somebody waits for what comes of it.
+ */
 export const NEWER_TRIES = 3;
 
 function consumer(durable: string): ConsumerSpec {
@@ -38,7 +41,10 @@ export function handBack(context: HandlerContext, message: PulledMessage, error:
   message.nak(AGAIN_MS[Math.min(message.deliveries, AGAIN_MS.length) - 1] ?? 10_000);
 }
 
-/** Data exceptions and constraint violations: the same message would fail for ever. Any other database error may be gone the next time. */
+/**
+ * Data exceptions and constraint violations: the same message would fail for ever. Any other database
+ * error may be gone the next time.
+ */
 const MESSAGE_STATES = /^2[23]/;
 
 /** True where the message is at fault, not its moment: it is refused then, and handed back otherwise. */

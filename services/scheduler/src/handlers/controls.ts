@@ -17,7 +17,10 @@ import { type ReplayContext, replayLetter } from './replay-letter.ts';
 
 const SOURCE = '/services/scheduler';
 
-/** Requests that change something, answered after commit and never queued behind submits; and the objects that steps read and write. */
+/**
+ * Requests that change something, answered after commit and never queued behind submits; and the
+ * objects that steps read and write.
+ */
 export function serveControls(
   context: HandlerContext & ReplayContext & { readonly onReplay: () => void },
 ): readonly Served[] {

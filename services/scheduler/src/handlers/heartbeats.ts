@@ -5,7 +5,10 @@ import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { Batcher } from '../ledger/batcher.ts';
 import type { HandlerContext } from './context.ts';
 
-/** Heartbeats extend leases and announce slots; nothing of that is a decision, so they bypass the machine and its locks on tasks. */
+/**
+ * Heartbeats extend leases and announce slots; nothing of that is a decision, so they bypass the
+ * machine and its locks on tasks.
+ */
 export function serveHeartbeats(context: HandlerContext, onSlots: () => void): Served {
   const { database, epoch, options } = context.ledger.context;
   const slotsOf = new Map<string, number>();

@@ -16,7 +16,10 @@ import type { HandlerContext } from './context.ts';
 /** Beside claims and reports, which must not wait behind them for a database connection. */
 const AT_ONCE = 2;
 
-/** The rights to call models, decided one after the other in the ledger, by its clock: whatever number of workers and schedulers there are, no limit is passed. */
+/**
+ * The rights to call models, decided one after the other in the ledger, by its clock: whatever number of workers and
+ * schedulers there are, no limit is passed.
+ */
 export function serveModelCalls(context: HandlerContext & { readonly modelLeaseMs: number }): Served {
   const { database } = context.ledger.context;
   return serve(context.bus, 'mdl.*', 'scheduler', answer, {

@@ -1,7 +1,9 @@
 import { AppError, type ClaimWithReport, type StepReport } from '@cleanslate/contracts';
 import { findForbiddenKey } from '@cleanslate/domain/ledger';
 
-/** A worker of any language may report; an agent's working crosses the bus from none of them. Throws `OUTPUT_CONTRACT`. */
+/**
+ * A worker of any language may report; an agent's working crosses the bus from none of them. Throws `OUTPUT_CONTRACT`.
+ */
 export function refuseWorking(report: StepReport): void {
   const error = findWorking(report);
   if (error !== undefined) throw error;

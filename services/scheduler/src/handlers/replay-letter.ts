@@ -38,9 +38,10 @@ type Value = ValueOf<typeof DeadLetterReplay>;
 type Wish = { readonly tenantId: string; readonly requestId: string; readonly data: Request };
 
 /**
- * Replays one letter. Work of a step: the ledger's move failed → pending. A message goes to the one reader that could not read it, never to others of its stream:
- * what the scheduler reads is applied here and closed in the same transaction, what another service reads goes back into the stream. Everything is read
- * from the original bytes (or the edit), checked before anything is changed. Throws the reason where it makes no sense.
+ * Replays one letter. Work of a step: the ledger's move failed → pending. A message goes to the one reader that could
+ * not read it, never to others of its stream: what the scheduler reads is applied here and closed in the same
+ * transaction, what another service reads goes back into the stream. Everything is read from the original bytes (or the
+ * edit), checked before anything is changed. Throws the reason where it makes no sense.
  */
 export async function replayLetter(context: ReplayContext, wish: Wish): Promise<Value> {
   const { tenantId, data } = wish;

@@ -57,7 +57,10 @@ export function startReports(context: HandlerContext): PullLoop {
     return context.tracer.start('report', { parent: message.headers.get('traceparent'), kind: 'consumer', attributes });
   }
 
-  /** A rolling upgrade: another replica may read it. Where none does, the attempt is handed back with nothing spent; the queue's time goes on. */
+  /**
+   * A rolling upgrade: another replica may read it. Where none does, the attempt is handed back with nothing
+   * spent; the queue's time goes on.
+   */
   async function awaitNewer(message: PulledMessage, error: unknown): Promise<void> {
     if (message.deliveries <= NEWER_TRIES) return handBack(context, message, error);
     const fence = findFence(message);
@@ -72,7 +75,10 @@ export function startReports(context: HandlerContext): PullLoop {
     }
   }
 
-  /** A report nobody can read ends the attempt that its message id names, with its bytes in that step's letter; it is a letter by itself where it names none. */
+  /**
+   * A report nobody can read ends the attempt that its message id names, with its bytes in that step's letter; it is a
+   * letter by itself where it names none.
+   */
   async function putAside(message: PulledMessage, error: unknown): Promise<void> {
     const fence = findFence(message);
     if (fence !== undefined) {

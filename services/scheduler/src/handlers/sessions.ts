@@ -6,8 +6,9 @@ import type { HandlerContext } from './context.ts';
 const SOURCE = '/services/scheduler';
 
 /**
- * Sessions of users' agents. The tenant is the subject's, which the asker's credential fences, and the transaction is bound to it: row-level security shows no other.
- * A worker's credential serves all tenants, so it has to show the claim under which it works for this one.
+ * Sessions of users' agents. The tenant is the subject's, which the asker's credential fences, and the transaction is
+ * bound to it: row-level security shows no other. A worker's credential serves all tenants, so it has to show the claim
+ * under which it works for this one.
  */
 export function serveSessions({ bus, ledger }: Pick<HandlerContext, 'bus' | 'ledger'>): readonly Served[] {
   const { database } = ledger.context;

@@ -20,7 +20,10 @@ const MAX_EDIT_BYTES = 256 * 1024;
 type Control = Omit<ControlItem, 'kind' | 'tenantId'>;
 type GateInput = Extract<LedgerInput, { kind: 'gate' }>;
 
-/** What a person decides about a task: at its gate, to run it again, or to run it otherwise. Answered after commit, once per request id. */
+/**
+ * What a person decides about a task: at its gate, to run it again, or to run it otherwise. Answered after
+ * commit, once per request id.
+ */
 export function serveTaskControls({ bus, ledger }: HandlerContext): readonly Served[] {
   const apply = async (tenantId: string, item: Control | Omit<ForkItem, 'tenantId'>): Promise<Aggregate> => {
     const known = 'kind' in item ? { ...item, tenantId } : { ...item, tenantId, kind: 'control' as const };

@@ -5,7 +5,10 @@ import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';
 import type { HandlerContext } from './context.ts';
 
-/** Workflows that workers bring along: checked, stored, and known here before the answer; other schedulers learn of them within a second. */
+/**
+ * Workflows that workers bring along: checked, stored, and known here before the answer; other schedulers
+ * learn of them within a second.
+ */
 export function serveWorkflows(
   context: HandlerContext & { readonly registry: WorkflowRegistry; readonly learn: () => Promise<void> },
 ): Served {

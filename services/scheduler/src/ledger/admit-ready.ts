@@ -17,12 +17,16 @@ import { type Foreseen, toLineKey } from './foresee-room.ts';
 
 /** Steps dispatched by one transaction, at most. */
 const LIMIT = 300;
-/** Heads read of each line, at least: one tenant's share of the room is more than an even one when others have much in flight. */
+/**
+ * Heads read of each line, at least: one tenant's share of the room is more than an even one
+ * when others have much in flight.
+ */
 const MIN_HEADS = 16;
 
 /**
- * Admission, in the transaction that changed what there is to admit: steps that were ready before and those that became ready in this batch go out to the queues as far as
- * announced slots and limits go. Without it each step would cost another commit. Returns true when steps were left behind although there may be room for them.
+ * Admission, in the transaction that changed what there is to admit: steps that were ready before and those that became
+ * ready in this batch go out to the queues as far as announced slots and limits go. Without it each step would cost
+ * another commit. Returns true when steps were left behind although there may be room for them.
  */
 export async function admitReady(
   tx: Tx,
@@ -57,7 +61,10 @@ export async function admitReady(
   return admitted.length >= LIMIT || (admitted.length > 0 && isRoomLeft(rooms, admitted, earlier.cut));
 }
 
-/** A line was read in part, and its role could let out more. (What a limit holds back is not read again at the next look.) */
+/**
+ * A line was read in part, and its role could let out more. (What a limit holds back is not
+ * read again at the next look.)
+ */
 function isRoomLeft(rooms: ReadonlyMap<string, number>, admitted: readonly ReadyStep[], cut: ReadonlySet<string>) {
   const left = new Map(rooms);
   for (const { role } of admitted) left.set(role, (left.get(role) ?? 0) - 1);

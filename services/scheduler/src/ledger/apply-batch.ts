@@ -60,7 +60,10 @@ export type AppliedBatch = {
   readonly news: BatchNews;
 };
 
-/** Applies a batch of submits, claims, reports, timers and controls in one transaction: lock, decide, write rows + transitions + events, commit. */
+/**
+ * Applies a batch of submits, claims, reports, timers and controls in one transaction: lock, decide, write rows +
+ * transitions + events, commit.
+ */
 export async function applyBatch(
   context: LedgerContext,
   items: readonly LedgerItem[],
@@ -71,7 +74,8 @@ export async function applyBatch(
       try {
         return await applyIn(tx, context, items, turn);
       } catch (error) {
-        // It will hold no lock any more, and where it is tried again it may have to wait for one of the batch behind it.
+        // It will hold no lock any more, and where it is tried again it may have to wait
+        // for one of the batch behind it.
         turn.passOn();
         throw error;
       }

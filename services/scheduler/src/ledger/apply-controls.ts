@@ -22,7 +22,10 @@ import { z } from 'zod';
 import type { Batch } from './batch.ts';
 import type { CancelValue, ControlItem, ForkItem, LedgerResult } from './items.ts';
 
-/** What is kept of a request: enough to see that it is the same one. The answer is read from the task, but for a cancel, whose answer tells what it changed. */
+/**
+ * What is kept of a request: enough to see that it is the same one. The answer is read from the task, but for a cancel,
+ * whose answer tells what it changed.
+ */
 const Done = z.strictObject({
   verb: z.string(),
   taskId: z.string(),
@@ -30,7 +33,10 @@ const Done = z.strictObject({
 });
 type Done = z.infer<typeof Done>;
 
-/** A cancel, a gate's decision or a retry, once per request id: a repeated request changes nothing and is answered with the task as it is. */
+/**
+ * A cancel, a gate's decision or a retry, once per request id: a repeated request changes nothing and is
+ * answered with the task as it is.
+ */
 export async function applyControl(tx: Tx, batch: Batch, item: ControlItem): Promise<LedgerResult> {
   const stored = batch.find(item);
   if (stored === undefined) return notFound(batch, item);
@@ -57,7 +63,10 @@ export async function applyControl(tx: Tx, batch: Batch, item: ControlItem): Pro
   return { state: decided.state, now: batch.now, refused: null, ...toCancelled(done) };
 }
 
-/** A retry of a task is the replay of its open letters: they are closed when what it runs again was claimed and reported, and not before. */
+/**
+ * A retry of a task is the replay of its open letters: they are closed when what it runs again was claimed
+ * and reported, and not before.
+ */
 async function decideControl(
   tx: Tx,
   batch: Batch,
@@ -139,7 +148,9 @@ async function findDone(tx: Tx, item: ControlItem | ForkItem, verb: string): Pro
   return new AppError('INVALID_INPUT', `request id "${item.requestId}" was used for another request: choose a new one`);
 }
 
-/** Why the tenant may start no work. Asked after the request id: a request that was done before is answered the same. */
+/**
+ * Why the tenant may start no work. Asked after the request id: a request that was done before is answered the same.
+ */
 async function findIdle(tx: Tx, { tenantId }: { readonly tenantId: string }): Promise<AppError | undefined> {
   return (await findIdleTenants(tx, [tenantId])).get(tenantId);
 }

@@ -16,7 +16,9 @@ import { judgeReplay } from './judge-replay.ts';
 
 const ReplayValueSchema = DeadLetterReplay.reply.data.options[0].shape.value;
 
-/** Tasks are locked first and letters behind them, whoever changes both: so the letter is only read here, for its task. */
+/**
+ * Tasks are locked first and letters behind them, whoever changes both: so the letter is only read here, for its task.
+ */
 export async function findReplayedTask(tx: Tx, item: ReplayItem): Promise<TaskKey | undefined> {
   const letter = await findLetter(tx, item.tenantId, item.letterId);
   return letter?.task_id ? { tenantId: item.tenantId, taskId: letter.task_id } : undefined;
@@ -26,7 +28,8 @@ export async function findReplayedTask(tx: Tx, item: ReplayItem): Promise<TaskKe
 export async function applyReplay(tx: Tx, batch: Batch, item: ReplayItem): Promise<LedgerResult> {
   const none = { state: undefined, now: batch.now };
   const letter = await findLetterForUpdate(tx, item.tenantId, item.letterId);
-  // Looked up under the letter's lock: the same request may be at work in another scheduler, or stand twice in this batch.
+  // Looked up under the letter's lock: the same request may be at work in another scheduler,
+  // or stand twice in this batch.
   const known = await findReplayReply(tx, item);
   if (known !== undefined) return { ...none, refused: null, reply: known };
   const error = judgeReplay(letter, item);

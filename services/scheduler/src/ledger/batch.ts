@@ -192,7 +192,10 @@ export class Batch {
     }
   }
 
-  /** Nobody closed it first: the step ends for a reason that says nothing of its work. Called off with its task, it can be asked for again; no longer needed, it can't. */
+  /**
+   * Nobody closed it first: the step ends for a reason that says nothing of its work. Called off with its task, it can
+   * be asked for again; no longer needed, it can't.
+   */
   #endReplay({ before }: Change, { stepId, on, error }: Extract<Change['event'], { kind: 'step_failed' }>): void {
     const letterId = before.steps.find((step) => step.stepId === stepId)?.replayOf ?? null;
     if (letterId === null) return;

@@ -5,8 +5,9 @@ import { findLastPosition } from '../loops/stream-state.ts';
 import { LEDGER_SCOPE } from './apply-batch.ts';
 
 /**
- * Throws `LEDGER_BEHIND_STREAM` where EVENTS tells of more than the ledger knows: the database was restored from a backup, or its standby took over without the last
- * commits, and going on would give positions and fences out a second time; `BROKER_UNAVAILABLE` where the broker can't say.
+ * Throws `LEDGER_BEHIND_STREAM` where EVENTS tells of more than the ledger knows: the database was restored from a
+ * backup, or its standby took over without the last commits, and going on would give positions and fences out a second
+ * time; `BROKER_UNAVAILABLE` where the broker can't say.
  */
 export async function checkLedgerAge(bus: Bus, database: Database): Promise<void> {
   // The stream first: what is published was numbered in the ledger before.

@@ -16,8 +16,9 @@ import type { WorkflowRegistry } from './workflow-registry.ts';
 const LIMIT = 50;
 
 /**
- * Decides due schedules and gives the submits (and cancels of what they replace) that follow, for the same transaction: whoever crashes or comes twice, a due time is decided
- * once. The task's id follows from schedule and due time, so even a schedule put anew can't run one twice.
+ * Decides due schedules and gives the submits (and cancels of what they replace) that follow, for the same transaction:
+ * whoever crashes or comes twice, a due time is decided once. The task's id follows from schedule and due time, so even
+ * a schedule put anew can't run one twice.
  */
 export async function fireSchedules(tx: Tx, registry: WorkflowRegistry): Promise<readonly LedgerItem[]> {
   const items: LedgerItem[] = [];

@@ -2,15 +2,17 @@ import type { Plan } from '@cleanslate/contracts';
 import { keyOf, type LineName, type Room, type StateCache, type Tx, takeRoom } from '@cleanslate/store/ledger';
 import type { LedgerItem } from './items.ts';
 
-/** What admission will ask for, read before the batch is decided. `room` undefined: another scheduler admits just now. */
+/**
+ * What admission will ask for, read before the batch is decided. `room` undefined: another scheduler admits just now.
+ */
 export type Foreseen = { readonly lines: ReadonlySet<string>; readonly room: Room | undefined };
 
 /** So many different plans are looked at; what is missing is asked for when it is needed. */
 const MAX_PLANS = 20;
 
 /**
- * Asks for the room that steps of these items may need, while the locks of their tasks are on the way: admission then costs no round trip of its own. Undefined where nothing
- * of the batch readies a step or frees a slot.
+ * Asks for the room that steps of these items may need, while the locks of their tasks are on the way: admission then
+ * costs no round trip of its own. Undefined where nothing of the batch readies a step or frees a slot.
  */
 export async function foreseeRoom(
   tx: Tx,

@@ -3,7 +3,10 @@ import type { ReplayableLetter } from '@cleanslate/store/ledger';
 
 export type ReplayWish = { readonly letterId: string; readonly force: boolean; readonly batch: string | null };
 
-/** Why a letter may not be replayed; null where it may. Whether its work still can be done is the ledger's to say, under the task's lock. */
+/**
+ * Why a letter may not be replayed; null where it may. Whether its work still can be done is the ledger's
+ * to say, under the task's lock.
+ */
 export function judgeReplay(
   letter: Pick<ReplayableLetter, 'status' | 'needs_human'> | undefined,
   { letterId, force, batch }: ReplayWish,

@@ -10,9 +10,15 @@ import { ALONE, type Turn } from './turn.ts';
 
 /** Items of one transaction. Beyond some hundreds a batch gains nothing and only delays its first item. */
 const MAX_BATCH = 300;
-/** Of them, submits from the queue: a flood of those must not make claims and reports wait for long. (Measured: 300 new tasks take three times as long as 100.) */
+/**
+ * Of them, submits from the queue: a flood of those must not make claims and reports wait for long. (Measured: 300 new
+ * tasks take three times as long as 100.)
+ */
 const MAX_SUBMITS = 100;
-/** From so many waiting items on, the next transaction gets ready while the one before it is written. Fewer are better off in one batch with what comes meanwhile. */
+/**
+ * From so many waiting items on, the next transaction gets ready while the one before it is written. Fewer are better
+ * off in one batch with what comes meanwhile.
+ */
 const MIN_OVERLAP = 150;
 
 /** What is woken when a commit leaves something to do. */
@@ -24,7 +30,10 @@ export type Wakers = {
 
 const encoder = new TextEncoder();
 
-/** The one way into the ledger: items are batched, applied in one transaction, and what they committed is sent on at once. */
+/**
+ * The one way into the ledger: items are batched, applied in one transaction, and what they
+ * committed is sent on at once.
+ */
 export class Ledger {
   readonly context: LedgerContext;
   readonly #bus: Bus;
@@ -105,7 +114,10 @@ export class Ledger {
   }
 }
 
-/** Batches that overlap share no task, so that they wait for no lock of each other, and what is said of a task stays in order. What is not known to be of one task goes alone. */
+/**
+ * Batches that overlap share no task, so that they wait for no lock of each other, and what is said of a task stays in
+ * order. What is not known to be of one task goes alone.
+ */
 function toBatchKey(item: LedgerItem): string | null | undefined {
   switch (item.kind) {
     case 'submit':

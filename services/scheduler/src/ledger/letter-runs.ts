@@ -6,7 +6,9 @@ import { judgeReplay } from './judge-replay.ts';
 type Early = Pick<LedgerResult, 'refused' | 'reply'>;
 type LetterItem = (SubmitItem | InputItem) & { readonly letter: LetterRun };
 
-/** Messages that are replays of dead letters: their letters are locked, and those that may not run are answered at once. */
+/**
+ * Messages that are replays of dead letters: their letters are locked, and those that may not run are answered at once.
+ */
 export async function holdLetters(tx: Tx, items: readonly LedgerItem[]): Promise<ReadonlyMap<LedgerItem, Early>> {
   const held = new Map<LedgerItem, Early>();
   const seen = new Set<string>();

@@ -22,7 +22,10 @@ import type { KnownWorkflow, WorkflowRegistry } from './workflow-registry.ts';
 
 export type RawSubmit = { readonly tenantId: string; readonly body: Uint8Array; readonly traceparent: string | null };
 
-/** Bytes of a submit → an item for the ledger. Throws `AppError` naming the field and the remedy; `describeSubmit` says what could be read of it. */
+/**
+ * Bytes of a submit → an item for the ledger. Throws `AppError` naming the field and the remedy; `describeSubmit`
+ * says what could be read of it.
+ */
 export function readSubmit(raw: RawSubmit, registry: WorkflowRegistry): SubmitItem {
   const { envelope } = decodeMessage([TaskSubmit], raw.body);
   if (envelope.tenantid !== raw.tenantId) {
@@ -60,7 +63,10 @@ export function readSubmit(raw: RawSubmit, registry: WorkflowRegistry): SubmitIt
   };
 }
 
-/** Checks documents first (their faults have better words than a JSON Schema), then the whole input. Each document becomes an object of the ledger and a reference by its hash. */
+/**
+ * Checks documents first (their faults have better words than a JSON Schema), then the whole input. Each document
+ * becomes an object of the ledger and a reference by its hash.
+ */
 function readInput(
   tenantId: string,
   workflow: KnownWorkflow,
@@ -94,7 +100,10 @@ function invalid(what: string, error: z.ZodError, value: unknown): AppError {
   return new AppError('INVALID_INPUT', message, details === undefined ? {} : { details });
 }
 
-/** The client's choice, else what follows from the key, else from this very message: a redelivery must name the same task. */
+/**
+ * The client's choice, else what follows from the key, else from this very message: a
+ * redelivery must name the same task.
+ */
 function taskIdOf(envelope: Envelope<TaskSubmit>): string {
   if (envelope.taskid === INVALID_TASK_ID)
     throw new AppError('INVALID_INPUT', `taskid "${INVALID_TASK_ID}" is reserved: choose another`);

@@ -7,15 +7,18 @@ import { z } from 'zod';
 export type KnownWorkflow = CompiledWorkflow & { readonly input: z.ZodType };
 
 /**
- * The workflows that this platform takes submits for: those it was started with, and those that workers brought along, as the ledger has them. Running
- * tasks need neither: they keep their plan in the ledger.
+ * The workflows that this platform takes submits for: those it was started with, and those that workers brought along,
+ * as the ledger has them. Running tasks need neither: they keep their plan in the ledger.
  */
 export class WorkflowRegistry {
   readonly #own: ReadonlyMap<string, KnownWorkflow>;
   readonly #onUnreadable: (workflow: string, error: unknown) => void;
   #registered: ReadonlyMap<string, KnownWorkflow> = new Map();
 
-  /** `onUnreadable`: a newer scheduler took a plan that this one can't read. Here it is unknown, and everything else goes on. */
+  /**
+   * `onUnreadable`: a newer scheduler took a plan that this one can't read. Here it is unknown,
+   * and everything else goes on.
+   */
   constructor(
     workflows: readonly CompiledWorkflow[],
     onUnreadable: (workflow: string, error: unknown) => void = () => undefined,

@@ -17,14 +17,17 @@ import type { DueDoorbell } from '../ledger/batch.ts';
 import { Loop } from './loop.ts';
 
 /**
- * A step that nobody has claimed this long after its dispatch is looked at: its doorbell may be lost. Nearly all are claimed within milliseconds, which says more than a PubAck, so
- * that none is asked for before.
+ * A step that nobody has claimed this long after its dispatch is looked at: its doorbell may be lost. Nearly all are
+ * claimed within milliseconds, which says more than a PubAck, so that none is asked for before.
  */
 const LEFT_AFTER_MS = 1_500;
 const SWEEP_MS = 1_000;
 /** So many are built and published at once: each from the whole state of its task, with all outputs. */
 const LEFT_LIMIT = 100;
-/** The sweep waits for a PubAck for at most this long; then the doorbell is the next sweep's, which builds it from its step as that is by then. */
+/**
+ * The sweep waits for a PubAck for at most this long; then the doorbell is the next sweep's, which builds it from
+ * its step as that is by then.
+ */
 const GIVE_UP_MS = 4_000;
 /** The broker not having taken one for this long is worth telling. */
 const OVERDUE_MS = 3_500;
@@ -41,14 +44,18 @@ export type DoorbellRelayOptions = {
 };
 
 /**
- * Rings the doorbells of dispatched steps: those of this process from memory as soon as they are committed, without a PubAck (docs/decisions/0054), and those that nobody has answered a moment
- * later from their steps, with one. A step whose row names no stream sequence is a doorbell of which nobody knows that it hangs; a repeat has the same message id: the broker says where the
- * first one hangs, and where it does not recognize it any more, the claim does.
+ * Rings the doorbells of dispatched steps: those of this process from memory as soon as they are committed, without a
+ * PubAck (docs/decisions/0054), and those that nobody has answered a moment later from their steps, with one. A step
+ * whose row names no stream sequence is a doorbell of which nobody knows that it hangs; a repeat has the same message
+ * id: the broker says where the first one hangs, and where it does not recognize it any more, the claim does.
  */
 export class DoorbellRelay {
   readonly #options: DoorbellRelayOptions;
   readonly #abort = new AbortController();
-  /** What the sweep found and no PubAck has come for since: when it did so first, and last, and whether somebody heard that it can't be published. */
+  /**
+   * What the sweep found and no PubAck has come for since: when it did so first, and last, and whether somebody
+   * heard that it can't be published.
+   */
   readonly #left = new Map<string, { readonly since: number; readonly seen: number; readonly told: boolean }>();
   readonly #sweeper: Loop;
 
@@ -63,7 +70,10 @@ export class DoorbellRelay {
     });
   }
 
-  /** How many doorbells the broker has not taken although they are long committed, and how long the oldest of them has been seen so. Seconds. */
+  /**
+   * How many doorbells the broker has not taken although they are long committed, and how long the oldest of
+   * them has been seen so. Seconds.
+   */
   get left(): { readonly count: number; readonly seconds: number } {
     const now = performance.now();
     const overdue = [...this.#left.values()].filter(({ since, told }) => told || now - since >= OVERDUE_MS);
@@ -128,7 +138,10 @@ export class DoorbellRelay {
     }
   }
 
-  /** Ends when they are published or given up, and noted: the next sweep finds none of them again. What can't be read or sent holds up none behind it. */
+  /**
+   * Ends when they are published or given up, and noted: the next sweep finds none of them again. What can't be read or
+   * sent holds up none behind it.
+   */
   async #sweep(signal: AbortSignal): Promise<boolean> {
     const age = { olderThanMs: LEFT_AFTER_MS, ringCheckMs: this.#options.context.options.ringCheckMs };
     const began = performance.now();
@@ -180,8 +193,9 @@ export class DoorbellRelay {
   }
 
   /**
-   * Once, however often the sweep finds it again. Its step is not given up by who can't read its task: a scheduler of a newer release beside this one may, and no decision is made without the
-   * state. Until then it counts as left, and, its ring check overdue, as unaccounted for.
+   * Once, however often the sweep finds it again. Its step is not given up by who can't read its task: a scheduler of a
+   * newer release beside this one may, and no decision is made without the state. Until then it counts as left, and,
+   * its ring check overdue, as unaccounted for.
    */
   #tell(key: DoorbellKey, cause: unknown): void {
     const name = nameOf(key);

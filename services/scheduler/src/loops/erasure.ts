@@ -30,9 +30,10 @@ export type ErasureOptions = { readonly bus: Bus; readonly database: Database };
 const SCAN_MS = 600_000;
 
 /**
- * Frees the ledger, the objects and the streams of what was redacted. Each step is a transaction that finds nothing the second time, so it can be killed
- * anywhere and several schedulers may be at it. Done is said by a look at everything that found nothing, after all that had been handed out or sent before has
- * come back: the maintainer hears of it by the row. `signal` ends it between two of them. Returns true while there is more to do at once.
+ * Frees the ledger, the objects and the streams of what was redacted. Each step is a transaction that finds nothing the
+ * second time, so it can be killed anywhere and several schedulers may be at it. Done is said by a look at everything
+ * that found nothing, after all that had been handed out or sent before has come back: the maintainer hears of it by
+ * the row. `signal` ends it between two of them. Returns true while there is more to do at once.
  */
 export function createErasure({ bus, database }: ErasureOptions): (signal: AbortSignal) => Promise<boolean> {
   /** What had been sent when a redaction was first seen here must become rows before they are looked at. */

@@ -22,8 +22,8 @@ const PUBLISH_MS = 2_000;
 export type EventRelayOptions = { readonly database: Database; readonly publisher: Publisher; readonly epoch: number };
 
 /**
- * Publishes committed events in the order of their positions, one scheduler at a time. What this process committed itself it need not read again; a repeat after a
- * crash carries the same message id and position.
+ * Publishes committed events in the order of their positions, one scheduler at a time. What this process committed
+ * itself it need not read again; a repeat after a crash carries the same message id and position.
  */
 export class EventRelay {
   readonly #options: EventRelayOptions;
@@ -107,7 +107,10 @@ function toPublication({ position, tenantId, taskId, text, traceparent }: Number
   };
 }
 
-/** The stored JSON is an object that is never empty and ends with its brace, so a key can be added to its bytes, where that brace is. */
+/**
+ * The stored JSON is an object that is never empty and ends with its brace, so a key can be added to
+ * its bytes, where that brace is.
+ */
 function withSequence(text: string, position: number): Uint8Array {
   const end = `,"sequence":"${position}"}`;
   const brace = Buffer.byteLength(text) - 1;

@@ -16,10 +16,16 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DoorbellRelay } from './doorbell-relay.ts';
 import { createStreamGauges } from './stream-gauges.ts';
 
-/** Counting what nothing moves looks at every open task: behind 50,000 of them it takes half a second. It may take one twentieth of the time. */
+/**
+ * Counting what nothing moves looks at every open task: behind 50,000 of them it takes half a second. It may
+ * take one twentieth of the time.
+ */
 const COUNT_EVERY = 20;
 
-/** The ledger's own numbers and the streams' as metrics; every replica reads the same, so a query takes the `max` over them. */
+/**
+ * The ledger's own numbers and the streams' as metrics; every replica reads the same, so a
+ * query takes the `max` over them.
+ */
 export function createGauges(parts: {
   readonly bus: Bus;
   readonly database: Database;

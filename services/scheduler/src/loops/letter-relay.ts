@@ -22,8 +22,9 @@ const decoder = new TextDecoder();
 export type LetterRelayOptions = { readonly bus: Bus; readonly publisher: Publisher; readonly database: Database };
 
 /**
- * Puts replayed messages back into their stream, in the order in which they failed, and closes their letters once their reader has taken them from it. One that
- * fails again comes back as a letter of its own, which takes the story over. Killed after a publish, the repeat has the same message id.
+ * Puts replayed messages back into their stream, in the order in which they failed, and closes their letters once their
+ * reader has taken them from it. One that fails again comes back as a letter of its own, which takes the story over.
+ * Killed after a publish, the repeat has the same message id.
  */
 export async function relayLetters({ bus, publisher, database }: LetterRelayOptions): Promise<boolean> {
   const messages = await withTransaction(database, { ...LEDGER_SCOPE, readOnly: true }, (tx) =>
@@ -44,7 +45,9 @@ async function follow(bus: Bus, database: Database, letterId: string, sequence: 
   );
 }
 
-/** What the broker will never take (too large with its lineage) goes back to the operator; an outage only makes it wait. */
+/**
+ * What the broker will never take (too large with its lineage) goes back to the operator; an outage only makes it wait.
+ */
 async function putBack({ publisher, database }: LetterRelayOptions, message: ReturningMessage): Promise<void> {
   try {
     const ack = await publisher.publish(toPublication(message), { giveUpAfterMs: GIVE_UP_MS });
@@ -55,7 +58,10 @@ async function putBack({ publisher, database }: LetterRelayOptions, message: Ret
   }
 }
 
-/** All headers but the server's own (an expectation or a roll-up would be obeyed once more), and the lineage, which replaces an older one. */
+/**
+ * All headers but the server's own (an expectation or a roll-up would be obeyed once more), and the lineage,
+ * which replaces an older one.
+ */
 function toPublication({ letterId, subject, headers, body, replays }: ReturningMessage) {
   const kept = Object.entries(headers).filter(([name]) => /^[!#-9;-~]+$/.test(name) && !/^nats-/i.test(name));
   return {
@@ -69,7 +75,10 @@ type Answer = {
   readonly state?: { readonly last_seq?: number };
 };
 
-/** A message that is no longer there was taken by its reader; in a stream made anew (its sequences begin again) it was lost with the old one. */
+/**
+ * A message that is no longer there was taken by its reader; in a stream made anew (its sequences begin again)
+ * it was lost with the old one.
+ */
 async function findPlace(bus: Bus, seq: number): Promise<'waiting' | 'taken' | 'lost'> {
   const { error } = await ask(bus, `$JS.API.STREAM.MSG.GET.${STREAM}`, { seq });
   if (error === undefined) return 'waiting';

@@ -31,8 +31,9 @@ export type ReconcilerOptions = {
 type OnFault = (error: unknown) => void;
 
 /**
- * Conservation: finds what `ledger.unaccounted_tasks` and `ledger.unaccounted_candidates` list and derives what can be derived, each repair on record. What
- * the clock alone decides (overdue leases, doorbells, back-offs) is the sweep's; what can't be derived stays in the metric.
+ * Conservation: finds what `ledger.unaccounted_tasks` and `ledger.unaccounted_candidates` list and derives what can be
+ * derived, each repair on record. What the clock alone decides (overdue leases, doorbells, back-offs) is the sweep's;
+ * what can't be derived stays in the metric.
  */
 export function createReconciler({ ledger, everyMs, onRepair, onFault }: ReconcilerOptions): () => Promise<boolean> {
   let nextAt = performance.now() + everyMs;

@@ -9,7 +9,10 @@ const StreamInfo = z.object({
   state: z.object({ messages: z.number(), bytes: z.number(), first_ts: z.string().optional() }),
 });
 
-/** What lies in each stream: in a work queue that is what waits. A stream that can't be looked at shows nothing instead of its last number. */
+/**
+ * What lies in each stream: in a work queue that is what waits. A stream that can't be looked at shows
+ * nothing instead of its last number.
+ */
 export function createStreamGauges(bus: Bus, metrics: Metrics): () => Promise<void> {
   const messages = metrics.gauge('slate_stream_messages', 'Messages in a stream', ['stream']);
   const filled = metrics.gauge('slate_stream_filled_ratio', "Part of a stream's byte limit that is used", ['stream']);

@@ -23,8 +23,8 @@ export const MAX_REPORT_WAIT_MS = 60_000;
 type OnFault = (error: unknown) => void;
 
 /**
- * Finds due times and feeds them to the ledger, which decides again under the lock. Returns true while there may be more. What an outage moves (queue times)
- * waits until the outage, if there was one, is known: `inTime`.
+ * Finds due times and feeds them to the ledger, which decides again under the lock. Returns true while there may be
+ * more. What an outage moves (queue times) waits until the outage, if there was one, is known: `inTime`.
  */
 export async function sweep(ledger: Ledger, bus: Bus, inTime: boolean, onFault: OnFault): Promise<boolean> {
   const [found, rings] = await read(ledger, (tx) => Promise.all([findDueInputs(tx, LIMIT), findDueRings(tx, LIMIT)]));
@@ -38,7 +38,10 @@ export async function sweep(ledger: Ledger, bus: Bus, inTime: boolean, onFault: 
   return inputs.length >= LIMIT || rings.length >= LIMIT;
 }
 
-/** As `sweep`, for leases and attempt time-outs, which an outage moves: they wait for reports on their way, and nothing else should wait for them. */
+/**
+ * As `sweep`, for leases and attempt time-outs, which an outage moves: they wait for reports on their way, and
+ * nothing else should wait for them.
+ */
 export async function sweepClaims(ledger: Ledger, bus: Bus, onFault: OnFault): Promise<boolean> {
   const claims = await read(ledger, (tx) => findDueClaims(tx, LIMIT));
   if (claims.length > 0 && (await reportsSettledUpTo(bus, MAX_REPORT_WAIT_MS))) await applyDue(ledger, claims, onFault);

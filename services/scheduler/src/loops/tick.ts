@@ -13,8 +13,8 @@ const BROKER_MS = 1_000;
 const SILENT_WORKER_MS = 10_000;
 
 /**
- * Writes the tick, moves leases after a gap, forgets workers that fell silent. No tick while the broker does not answer: no worker can be heard then,
- * so that time must show as a gap. Returns true where a tick was written.
+ * Writes the tick, moves leases after a gap, forgets workers that fell silent. No tick while the broker does not
+ * answer: no worker can be heard then, so that time must show as a gap. Returns true where a tick was written.
  */
 export async function keepTime(
   bus: Bus,
