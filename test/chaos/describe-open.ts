@@ -2,7 +2,10 @@ import { STREAMS } from '@cleanslate/contracts';
 import { countMessages } from '../fixtures/conservation.ts';
 import type { ScriptedPlatform } from '../fixtures/scripted-platform.ts';
 
-/** Where the work that did not end is, and what those who should move it say: the evidence of a failed run, which can't be looked at afterwards. */
+/**
+ * Where the work that did not end is, and what those who should move it say: the evidence of a failed run, which
+ * can't be looked at afterwards.
+ */
 export async function describeOpen({ platform, sql }: ScriptedPlatform): Promise<string> {
   const steps = await sql(
     `SELECT t.state, s.phase, s.role, count(*)::int4 AS n, min(s.attempt) AS min_attempt, max(s.attempt) AS max_attempt,

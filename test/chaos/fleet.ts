@@ -15,8 +15,8 @@ const REPLICAS: Readonly<Record<Member, number>> = {
 };
 
 /**
- * The processes, and the supervisor that every deployment has: whoever was killed gets a successor. The first of each kind is never killed, so that its
- * memory can be looked at over the whole run.
+ * The processes, and the supervisor that every deployment has: whoever was killed gets a successor. The first of each
+ * kind is never killed, so that its memory can be looked at over the whole run.
  */
 export class Fleet {
   readonly #p: ScriptedPlatform;

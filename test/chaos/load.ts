@@ -7,8 +7,9 @@ import { Script } from '../fixtures/script.ts';
 import type { Pick } from './random.ts';
 
 /**
- * `chain`: four steps, some of which fail once, some with candidates. `pure`: three that may run before their claims. `judged`: sent back once, passed in
- * round 2. `doomed`: fails for good in its second step. `cancelled`: cancelled at some moment, maybe too late.
+ * `chain`: four steps, some of which fail once, some with candidates. `pure`: three that may run before their claims.
+ * `judged`: sent back once, passed in round 2. `doomed`: fails for good in its second step. `cancelled`: cancelled at
+ * some moment, maybe too late.
  */
 export type Kind = 'chain' | 'pure' | 'judged' | 'doomed' | 'cancelled';
 export type Sent = { readonly kind: Kind; readonly taskId: string; readonly candidates: number };
@@ -63,7 +64,10 @@ export type LoadOptions = {
 };
 
 const BATCH_MS = 500;
-/** Seconds of load that may be unanswered, or accepted and unfinished: what is tested is faults, not how much a busy machine can take. */
+/**
+ * Seconds of load that may be unanswered, or accepted and unfinished: what is tested is faults, not how
+ * much a busy machine can take.
+ */
 const PATIENCE_S = 20;
 
 /** Submits at a steady rate, through whatever happens; returns what was accepted, which is all of it. */

@@ -87,7 +87,10 @@ function toStory(name: string, samples: readonly Sample[]): MemoryStory {
   };
 }
 
-/** Caches fill and code is compiled in the first minutes: seen are 3 MB, mostly in the first one. What every task or every outage leaves behind is far more. */
+/**
+ * Caches fill and code is compiled in the first minutes: seen are 3 MB, mostly in the first one. What every task or
+ * every outage leaves behind is far more.
+ */
 const SLACK_MB = 12;
 const PER_MINUTE_MB = 0.5;
 

@@ -83,7 +83,9 @@ export async function expectNothingLeftOver(p: ScriptedPlatform, sent: readonly 
   return expectStreamIsLedger(p.platform);
 }
 
-/** Killed processes, cut connections and restarted servers leave nothing behind that holds messages, locks or sessions. */
+/**
+ * Killed processes, cut connections and restarted servers leave nothing behind that holds messages, locks or sessions.
+ */
 async function expectNoOrphans({ platform, sql }: ScriptedPlatform): Promise<void> {
   const manager = await jetstreamManager((await adminOf(platform)).raw, { timeout: 30_000 });
   const known = new Set(consumersFor(BUILT_IN_ROLES).map(({ stream, durable }) => `${stream} ${durable}`));

@@ -11,7 +11,9 @@ export type Script = {
   readonly knownAs?: Readonly<Record<string, string>>;
 };
 
-/** Stands in for the scheduler where a test must decide which answer gets lost. One task per id, as the ledger has it. */
+/**
+ * Stands in for the scheduler where a test must decide which answer gets lost. One task per id, as the ledger has it.
+ */
 export class ScriptedScheduler implements AsyncDisposable {
   readonly tasks = new Map<string, number>();
   readonly submitIds: string[] = [];

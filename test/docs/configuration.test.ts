@@ -9,7 +9,8 @@ import { maintainerConfig } from '../../services/knowledge-maintainer/src/config
 import { retrieverConfig } from '../../services/retriever/src/config.ts';
 import { schedulerConfig } from '../../services/scheduler/src/config.ts';
 
-// The page is generated from the schemas that the services parse at their start. `npm test -- test/docs/configuration.test.ts -u` writes it.
+// The page is generated from the schemas that the services parse at their start.
+// `npm test -- test/docs/configuration.test.ts -u` writes it.
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBlocks } from '../support/guide.ts';
 import { Shell } from '../support/shell.ts';
 
-// Each command of the README's stack, in its order, as it is written. `npm run demo` and `npm test` have their own tests, or are what runs this.
+// Each command of the README's stack, in its order, as it is written. `npm run demo` and `npm test` have their own
+// tests, or are what runs this.
 
 const BLOCKS = readBlocks('README.md').filter(({ kind, text }) => kind === 'sh' && !text.includes('npm '));
 const LINES = [...BLOCKS, ...readBlocks('docs/how-to/regress.md').filter(({ kind }) => kind === 'sh')]

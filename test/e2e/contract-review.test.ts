@@ -114,7 +114,8 @@ describe('a contract review', () => {
   });
 });
 
-// Each is a complaint about a comparable system (issue 6); here the whole path answers it, from the import to the verdict.
+// Each is a complaint about a comparable system (issue 6); here the whole path answers it,
+// from the import to the verdict.
 describe('what must not be altered on the way', () => {
   /** The one comparison that rests on a policy imported for it, and what the reader is told of it. */
   async function compare(

@@ -213,8 +213,8 @@ async function liveMs(tasks = 5): Promise<number> {
 }
 
 /**
- * None of them stands in the ledger before its turn at this rate, counted from `began` (milliseconds), before the command was given. A machine that is slow, or
- * stalls and then commits many at once, only makes them later.
+ * None of them stands in the ledger before its turn at this rate, counted from `began` (milliseconds), before the
+ * command was given. A machine that is slow, or stalls and then commits many at once, only makes them later.
  */
 async function expectPaced(letters: readonly string[], began: number, rate: number): Promise<void> {
   const times = await replayTimes(letters);

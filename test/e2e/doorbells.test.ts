@@ -8,7 +8,8 @@ import { endBackOff, stepsOf } from '../fixtures/ledger-rows.ts';
 import { Script } from '../fixtures/script.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
 
-// A dispatched step is its own doorbell: whatever became of the process that committed it, it is published until the broker has said where it hangs or somebody has claimed it, and not after that. Killed between commit and
+// A dispatched step is its own doorbell: whatever became of the process that committed it, it is published until
+// the broker has said where it hangs or somebody has claimed it, and not after that. Killed between commit and
 // publish: scheduler-faults.test.ts.
 
 const SLOTS = 2;

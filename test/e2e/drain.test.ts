@@ -12,7 +12,10 @@ const WORKERS = ['analyzer', 'validator'] as const;
 const STEP_MS = 900;
 const GRACE_MS = 300;
 const AHEAD = 24;
-/** From the hand-back to the next grant, with a free slot elsewhere or soon. Generous on a busy machine; leases are 60 s and would show. */
+/**
+ * From the hand-back to the next grant, with a free slot elsewhere or soon. Generous on a busy machine;
+ * leases are 60 s and would show.
+ */
 const AT_ONCE_MS = 30_000;
 
 let p: ScriptedPlatform;

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { show } from '../fixtures/scripted-platform.ts';
 import { slate } from '../fixtures/slate.ts';
 
-// What people do about knowledge, from the command line: who is hit by a fact, take it back and run again, say that an answer was wrong, take it all out.
+// What people do about knowledge, from the command line: who is hit by a fact, take it back and run again, say that an
+// answer was wrong, take it all out.
 
 const FACT = 'hl-payment-term-max';
 const sample = (name: string) => readFileSync(new URL(`../../infra/samples/${name}`, import.meta.url), 'utf8');

@@ -106,7 +106,8 @@ it('a fact is stated, found, contradicted, decided about and retracted, by what 
   });
   await expect(client.facts.resolve({ disputeId: 999, keep: 'neither' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 
-  // The same challenger is not asked about again; a recalled fact fed back is no second source. Both are in the audit, with why.
+  // The same challenger is not asked about again; a recalled fact fed back is no second source.
+  // Both are in the audit, with why.
   await propose('c-2', 'Supplier invoices are payable within 90 days.', '90');
   await propose('c-3', 'Supplier invoices are payable within 30 days.', '30', ['payment-term@1']);
   const audit = async (id: string) =>

@@ -132,7 +132,10 @@ function effects(tasks: readonly string[]) {
   return p.deeds().filter((deed) => deed.what === 'effect' && tasks.includes(deed.taskId));
 }
 
-/** Each step ran once, and nothing was spent. (A grant whose answer died with its scheduler may have become another attempt before anything ran.) */
+/**
+ * Each step ran once, and nothing was spent. (A grant whose answer died with its scheduler may have become another
+ * attempt before anything ran.)
+ */
 async function completeOnce(tasks: readonly string[]): Promise<void> {
   await waitFor('all tasks completed', async () => (await completed(tasks)) === tasks.length, {
     timeoutMs: 90_000,

@@ -185,7 +185,10 @@ async function bringBack(): Promise<void> {
   await asServerAdmin(`${nameOf()}_backup`, [drop, `ALTER DATABASE ${nameOf()}_backup RENAME TO ${nameOf()}`]);
 }
 
-/** Nobody may be connected to a database that is copied or renamed, and TimescaleDB's own workers come by at any time: then it is tried again. */
+/**
+ * Nobody may be connected to a database that is copied or renamed, and TimescaleDB's own workers come by at any
+ * time: then it is tried again.
+ */
 async function asServerAdmin(disconnected: string, statements: readonly string[]): Promise<void> {
   await using server = openDatabase({ url: inject('postgresAdminUrl'), applicationName: 'test', poolSize: 1 });
   const drop = 'SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE datname = $1';

@@ -173,7 +173,9 @@ describe('schedulers that fail', { timeout: 480_000 }, () => {
   });
 });
 
-/** Stopped again and again under load, until it is with a transaction open: its locks are held then. Returns the load. */
+/**
+ * Stopped again and again under load, until it is with a transaction open: its locks are held then. Returns the load.
+ */
 async function freezeInTransaction(scheduler: Service): Promise<string[]> {
   const tasks: string[] = [];
   await waitFor(

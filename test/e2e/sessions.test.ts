@@ -9,7 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { type Act, CHAT_WORKFLOWS, startChatWorkers } from '../fixtures/chat-agents.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
 
-// Sessions over real parts: workers with their own credentials, the scheduler's process, the database's row-level security.
+// Sessions over real parts: workers with their own credentials, the scheduler's process, the
+// database's row-level security.
 
 let p: ScriptedPlatform;
 let workers: AsyncDisposable;

@@ -23,7 +23,10 @@ const MODELS: Readonly<Record<string, Model>> = {
   'keda.sh/v1alpha1/ScaledObject': ScaledObject,
 };
 
-/** What is wrong with an object by the typed model of its kind: types, required fields, and fields the model doesn't have. */
+/**
+ * What is wrong with an object by the typed model of its kind: types, required fields, and
+ * fields the model doesn't have.
+ */
 export function findModelFaults(manifest: Manifest): string[] {
   const name = `${manifest.apiVersion}/${manifest.kind}`;
   const model = MODELS[name];
@@ -39,8 +42,8 @@ export function findModelFaults(manifest: Manifest): string[] {
 }
 
 /**
- * The models' validators ignore fields they don't know, which is how a misspelt one would pass. They read every field they do know, so
- * what is there and was never read is unknown. A map of free names is read as a whole.
+ * The models' validators ignore fields they don't know, which is how a misspelt one would pass. They read every field
+ * they do know, so what is there and was never read is unknown. A map of free names is read as a whole.
  */
 class Recorder {
   readonly #objects: { readonly path: string; readonly keys: readonly string[]; readonly read: Set<string> }[] = [];

@@ -326,7 +326,10 @@ describe('redaction', () => {
 });
 
 describe('what may hold content', () => {
-  /** Columns of text, JSON and bytes that an erasure looks at, and those that hold names, states and numbers only. A new one must be put into one of the two. */
+  /**
+   * Columns of text, JSON and bytes that an erasure looks at, and those that hold names, states and numbers only. A new
+   * one must be put into one of the two.
+   */
   it('is all known: every column is erased from, or holds nothing that people say', async () => {
     const { rows } = await at.admin.query<{ name: string }>(
       `SELECT c.relname || '.' || a.attname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped

@@ -119,7 +119,10 @@ const random = (below: number): number => {
 };
 const pick = <T>(items: readonly [T, ...T[]] | readonly T[]): T => items[random(items.length)] as T;
 
-/** One read of some kind, asking for `asked`'s facts with the transaction of another tenant or its own. Returns the tenants of what came back. */
+/**
+ * One read of some kind, asking for `asked`'s facts with the transaction of another tenant or its own. Returns
+ * the tenants of what came back.
+ */
 async function readSomething(tx: Tx, asked: string, revision: number): Promise<readonly string[]> {
   const pin = { validAt: '2026-06-01T00:00:00.000Z', revision: random(revision + 1) };
   const id = random(8) === 0 ? pick(HOSTILE) : `fact-${random(FACTS)}`;

@@ -19,7 +19,8 @@ import { expect, inject, it } from 'vitest';
 import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
 
-// `npm run bench:knowledge [-- --facts 20000 --versions 200000 --json]` (SPEED=1); the figures are printed, and noted in bench/README.md.
+// `npm run bench:knowledge [-- --facts 20000 --versions 200000 --json]` (SPEED=1); the figures are printed,
+// and noted in bench/README.md.
 const FACTS = Number(process.env['FACTS'] ?? '100000');
 /** Versions in all, most of them past: lookups are measured among so many. */
 const VERSIONS = Number(process.env['VERSIONS'] ?? String(3 * FACTS));
@@ -144,7 +145,9 @@ async function load(at: KnowledgeDatabase): Promise<void> {
   });
 }
 
-/** The same rows, with their terms, in batches of 500 into bare tables: what PostgreSQL takes for storing them alone. */
+/**
+ * The same rows, with their terms, in batches of 500 into bare tables: what PostgreSQL takes for storing them alone.
+ */
 async function measureInsertFloor(at: KnowledgeDatabase): Promise<string> {
   const { admin } = at;
   await admin.query(
@@ -181,7 +184,8 @@ async function addPast(at: KnowledgeDatabase): Promise<void> {
     const client = await at.admin.connect();
     try {
       await client.query('BEGIN');
-      // Closed ranges never overlap: the checks that they don't, and that nothing else changes, aren't what is measured.
+      // Closed ranges never overlap: the checks that they don't, and that nothing else
+      // changes, aren't what is measured.
       await client.query('SET LOCAL session_replication_role = replica');
       await client.query(
         `INSERT INTO knowledge.fact_versions OVERRIDING SYSTEM VALUE
@@ -316,7 +320,10 @@ it('figures', { timeout: 3_000_000 }, async () => {
   }
 });
 
-/** The ten nearest vectors of a tenant by bare SQL: through the index for the large one, by reading all of its own for the small one. */
+/**
+ * The ten nearest vectors of a tenant by bare SQL: through the index for the large one, by reading all
+ * of its own for the small one.
+ */
 async function measureVectorFloor(at: KnowledgeDatabase, tenantId: string, space: string): Promise<string> {
   const client = await at.admin.connect();
   const times: number[] = [];

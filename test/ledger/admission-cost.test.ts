@@ -3,7 +3,8 @@ import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { countRows, type PlanNode } from './plan-rows.ts';
 
-// Admission's queries as the scheduler runs them (its role, its planner settings), over a ledger in which one tenant waits with 50,000 steps; as many are done, and as many back off.
+// Admission's queries as the scheduler runs them (its role, its planner settings), over a ledger in which one tenant
+// waits with 50,000 steps; as many are done, and as many back off.
 
 const WAITING = 50_000;
 let database: TestDatabase;

@@ -3,7 +3,8 @@ import type { Tx } from '@cleanslate/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
-// A commit on its way behind the last statements: what fails before it must undo them all, and nobody may be told otherwise.
+// A commit on its way behind the last statements: what fails before it must undo them all, and
+// nobody may be told otherwise.
 
 let ledger: LedgerDatabase;
 beforeAll(async () => {

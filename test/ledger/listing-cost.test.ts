@@ -3,7 +3,8 @@ import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { countRows, type PlanNode } from './plan-rows.ts';
 
-// Listings as the gateway runs them (its role, its row-level security), for a tenant with 100,000 finished tasks and 20,000 ended letters.
+// Listings as the gateway runs them (its role, its row-level security), for a tenant with 100,000 finished
+// tasks and 20,000 ended letters.
 
 const FINISHED = 100_000;
 const ENDED = 20_000;

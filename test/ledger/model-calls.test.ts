@@ -4,7 +4,8 @@ import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
-// The right to a call and the end of it are requests of their own: several schedulers answer them, in any order, and one may be heard twice.
+// The right to a call and the end of it are requests of their own: several schedulers answer them, in any
+// order, and one may be heard twice.
 
 let ledger: LedgerDatabase;
 beforeAll(async () => {

@@ -35,12 +35,16 @@ import { createTestDatabase, type TestDatabase } from '@cleanslate/testing';
 import { describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 
-// PostgreSQL plans a statement by statistics of some moment, and keeps that plan. Tables of the ledger are empty on the first day, and phases are empty at any quiet second
-// in which they are analyzed. (Seen: one such plan for the mark of sent doorbells took three times as much of the server as all other statements together, until the next analysis.)
+// PostgreSQL plans a statement by statistics of some moment, and keeps that plan. Tables of the ledger are empty on the
+// first day, and phases are empty at any quiet second in which they are analyzed. (Seen: one such plan for the mark of
+// sent doorbells took three times as much of the server as all other statements together, until the next analysis.)
 
 const EPOCH = 1;
 const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20, silentClaims: 3 };
-/** Tasks of a batch, and what its statements may read of each index or table for one of them, row versions of its own among it. */
+/**
+ * Tasks of a batch, and what its statements may read of each index or table for one of them, row
+ * versions of its own among it.
+ */
 const BATCH = 20;
 const ENTRIES_A_TASK = 100;
 const PAGES_A_TASK = 60;
@@ -98,7 +102,10 @@ describe.each(Object.entries(MOMENTS))('with plans of tables that were %s', (_, 
   });
 });
 
-/** What becomes of tasks from their submit to their end, with everything that looks at them on the way. Returns what was read. */
+/**
+ * What becomes of tasks from their submit to their end, with everything that looks at them on
+ * the way. Returns what was read.
+ */
 async function runBatch(database: Database, name: string, count: number): Promise<ReadonlyMap<string, number>> {
   const read = new Map<string, number>();
   const commit = <T>(work: (tx: Tx) => Promise<T>) =>
@@ -217,8 +224,9 @@ function toChanges(
 }
 
 /**
- * Index entries read so far, by index; rows read without one, by table; pages of indexes, which tell of entries that were passed over. Counts from some earlier transaction of the connection
- * on, so that only differences within one say something.
+ * Index entries read so far, by index; rows read without one, by table; pages of indexes, which tell of
+ * entries that were passed over. Counts from some earlier transaction of the connection on, so that only
+ * differences within one say something.
  */
 async function countReads(tx: Tx): Promise<ReadonlyMap<string, number>> {
   const { rows } = await tx.query<{ what: string; n: number }>(

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { relaySettlements } from '../../services/scheduler/src/loops/settlement-relay.ts';
 import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
-// A settlement is said again until the maintainer confirms it: one that it can't carry out is one letter, not one for each time.
+// A settlement is said again until the maintainer confirms it: one that it can't carry out is one
+// letter, not one for each time.
 
 const SUBJECT = 'cmd.knowledge.acme';
 let ledger: LedgerDatabase;

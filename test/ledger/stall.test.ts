@@ -3,7 +3,8 @@ import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
-// Schedulers share rows that every batch locks: one that freezes in the middle of a transaction must not hold up the others for long.
+// Schedulers share rows that every batch locks: one that freezes in the middle of a transaction must not
+// hold up the others for long.
 
 const STALL_MS = 500;
 let ledger: LedgerDatabase;

@@ -24,7 +24,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type LedgerDatabase, openLedger } from './ledger-database.ts';
 
-// The scheduler goes on with the state that it committed, as long as no row of the task was written by another. It must be exactly what the ledger would have told.
+// The scheduler goes on with the state that it committed, as long as no row of the task was written by another. It must
+// be exactly what the ledger would have told.
 
 const EPOCH = 1;
 const OPTIONS = { leaseMs: 30_000, admissionLookMs: 10_000, ringCheckMs: 30_000, maxRings: 20, silentClaims: 3 };

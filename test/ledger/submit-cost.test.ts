@@ -21,7 +21,10 @@ const { plan } = defineWorkflow({
   result: 'steps.work.output',
 });
 
-/** Tasks in the ledger when a connection plans its statements: as the indexes grow, one after the other seems dearer than the others. */
+/**
+ * Tasks in the ledger when a connection plans its statements: as the indexes grow, one after the other
+ * seems dearer than the others.
+ */
 const MOMENTS = [0, 20, 60, 100, 150, 200, 300, 400, 600];
 
 test('plans made of a new ledger find a task by its id and key, not by reading all tasks of its tenant', async () => {

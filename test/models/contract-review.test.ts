@@ -5,7 +5,8 @@ import { ContractReport, parsePolicySet } from '@cleanslate/workflows';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { show } from '../fixtures/scripted-platform.ts';
 
-// A review whose analyzer has a model: the platform's own processes, and a simulated OpenAI-compatible server over HTTP.
+// A review whose analyzer has a model: the platform's own processes, and a simulated
+// OpenAI-compatible server over HTTP.
 
 const CAP = 'For its liability towards Customer the Vendor answers with EUR 250,000 and no more.';
 const PAY = "Vendor's invoices are to be settled no later than 45 days from receipt.";

@@ -4,7 +4,10 @@ import { json, type ModelReply, refused } from '@cleanslate/testing';
 import { describe, expect, test } from 'vitest';
 import { GOOD, quiet, request, startModel } from './ask.ts';
 
-/** Grants everything, and keeps what it is told was used; `lose` breaks off what runs, as a lease does that could not be renewed. */
+/**
+ * Grants everything, and keeps what it is told was used; `lose` breaks off what runs, as a lease
+ * does that could not be renewed.
+ */
 function openBudget() {
   const settled: ModelUsage[] = [];
   const lost = new AbortController();

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { slate } from '../fixtures/slate.ts';
 import { readBlocks } from '../support/guide.ts';
 
-// docs/how-to/memory.md, command by command, with the worker of examples/memory-agent in the place of the built-in analyzer.
+// docs/how-to/memory.md, command by command, with the worker of examples/memory-agent in the
+// place of the built-in analyzer.
 
 const [talk, end] = readBlocks('docs/how-to/memory.md').filter(({ kind }) => kind === 'sh');
 let dir: string;

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Block, readBlocks } from '../support/guide.ts';
 import { Shell } from '../support/shell.ts';
 
-// docs/how-to/own-agent.md, command by command, in a folder outside the checkout: the packed packages, a stack that runs elsewhere.
+// docs/how-to/own-agent.md, command by command, in a folder outside the checkout: the packed packages,
+// a stack that runs elsewhere.
 
 const GUIDE = readBlocks('docs/how-to/own-agent.md').filter((block) => block.kind.startsWith('sh'));
 const PATIENCE = { timeout: 300_000 };

@@ -7,7 +7,8 @@ import { type Platform, startPlatform, waitFor } from '@cleanslate/testing';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { expectConserved } from '../fixtures/conservation.ts';
 
-// A worker with no NATS library against the real broker and scheduler. It takes the place of the built-in analyzer's pool.
+// A worker with no NATS library against the real broker and scheduler. It takes the place of
+// the built-in analyzer's pool.
 
 const EXAMPLE = join(checkoutRoot, 'examples', 'python-worker');
 const SCRIPTED = new URL('./scripted_worker.py', import.meta.url).pathname;

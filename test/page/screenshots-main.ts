@@ -7,7 +7,8 @@ import { startPlatform, testApiKey, waitFor } from '@cleanslate/testing';
 import { parsePolicySet } from '@cleanslate/workflows';
 import { openWindow, signIn, startBrowser } from './browser.ts';
 
-// Takes the screenshots of the README anew: node test/page/screenshots-main.ts. Real services, the sample contract and policies.
+// Takes the screenshots of the README anew: node test/page/screenshots-main.ts. Real services, the
+// sample contract and policies.
 const folder = join(checkoutRoot, 'docs/images');
 const sample = (name: string) => readFile(join(checkoutRoot, 'infra/samples', name), 'utf8');
 await mkdir(folder, { recursive: true });

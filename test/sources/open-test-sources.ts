@@ -19,7 +19,10 @@ export type TestSources = AsyncDisposable & {
   codeOf(name: string, params: SourceParams, options?: Partial<SourceQueryOptions>): Promise<unknown>;
 };
 
-/** Sources as a file declares them, in a folder of their own. Questions are embedded by the packaged model in 64 numbers. */
+/**
+ * Sources as a file declares them, in a folder of their own. Questions are embedded by the
+ * packaged model in 64 numbers.
+ */
 export async function openTestSources(yaml: string, env: Readonly<Record<string, string>> = {}): Promise<TestSources> {
   const folder = await mkdtemp(join(tmpdir(), 'cleanslate-sources-'));
   const file = join(folder, 'sources.yaml');

@@ -32,7 +32,10 @@ afterEach(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const openGuide = async () => keep(await openTestSources(exampleOf('sql'), { ERP_DATABASE_URL: database.adminUrl }));
-/** A source with a query of its own over the columns `content` and `id`, and time enough for a busy machine unless told otherwise. */
+/**
+ * A source with a query of its own over the columns `content` and `id`, and time enough for a busy
+ * machine unless told otherwise.
+ */
 async function open(query: string, more = '', url = database.adminUrl): Promise<TestSources> {
   const deadline = more.includes('timeoutMs') ? '' : '    timeoutMs: 60000\n';
   const yaml = `sources:\n  - name: erp\n    kind: sql\n    title: ERP\n    urlFrom: ERP_URL\n    query: ${JSON.stringify(query)}\n    evidence: { content: "{content}", locator: "row/{id}" }\n${more}${deadline}`;

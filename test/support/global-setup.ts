@@ -4,7 +4,10 @@ import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The superuser of the one TimescaleDB of this run: `inject('postgresAdminUrl')`. Each test file makes its own database there. */
+    /**
+     * The superuser of the one TimescaleDB of this run: `inject('postgresAdminUrl')`. Each test file
+     * makes its own database there.
+     */
     postgresAdminUrl: string;
     /** `MODEL_CHECK=long`: the whole model check of the task machine, some minutes. */
     modelCheck: 'short' | 'long';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const PREFIX = 'cleanslate-run-';
 
 /**
- * A folder of this process, so that the next run can sweep those of runs that were killed. Its name is never used again: process ids are, soon in a small container, and the
- * database of a run is found by the name of its folder.
+ * A folder of this process, so that the next run can sweep those of runs that were killed. Its name is never used
+ * again: process ids are, soon in a small container, and the database of a run is found by the name of its folder.
  */
 export function makeRunFolder(root = tmpdir()): string {
   for (const name of readdirSync(root)) {

@@ -41,7 +41,8 @@ export class Shell implements AsyncDisposable {
     const file = join(this.#folder, `block-${this.#blocks}.sh`);
     await writeFile(file, `code=\ntrap 'code=\${code:-$?}' ERR\n${block}\ntrap - ERR\n`);
     this.#text = '';
-    // Sourced, since a subshell would forget what the block defines; and with a stdin of its own, since programs would read on in the script.
+    // Sourced, since a subshell would forget what the block defines; and with a stdin of its own, since programs
+    // would read on in the script.
     this.#bash.stdin.write(`source '${file}' < /dev/null\necho "${mark}\${code:-0}" 1>&2\n`);
     for (;;) {
       const [before, rest] = this.#text.split(mark);
