@@ -16,8 +16,9 @@ import { type BenchResult, type Floors, type LoadResult, printResult } from './p
 import { type Pids, readCosts, spentBetween, watchMemory } from './process-cost.ts';
 
 /**
- * One run on one machine: the floor of design/70, then the platform as its image runs it, in real processes (a scheduler, a worker per role, TimescaleDB with fsync, NATS with file storage), with
- * steps that do nothing. What it can't tell is in README.md.
+ * One run on one machine: the floor of design/70, then the platform as its image runs it, in real processes (a
+ * scheduler, a worker per role, TimescaleDB with fsync, NATS with file storage), with steps that do nothing. What
+ * it can't tell is in README.md.
  *
  *     node bench/src/bench.ts [--smoke] [--json] [--history FINISHED-TASKS]
  */

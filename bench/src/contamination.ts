@@ -1,5 +1,6 @@
 /**
- * What each level of the sanitizer keeps away from the agents: contract reviews one after the other, through real processes, on a base full of what must not be used.
+ * What each level of the sanitizer keeps away from the agents: contract reviews one after the other, through real
+ * processes, on a base full of what must not be used.
  *
  *     npm run bench:contamination [-- --reviews 200] [--levels off,full] [--json]
  *
@@ -62,7 +63,10 @@ function print({ paths: stories, scratchFacts }: LevelStories): void {
   console.log(`The agents' scratch text had become ${scratchFacts} facts by the end.`);
 }
 
-/** `full` and the shipped path: at least 99.5 % right, no wrong version, no leak; and `full` gives up at most a quarter of the throughput of `off`. */
+/**
+ * `full` and the shipped path: at least 99.5 % right, no wrong version, no leak; and `full` gives up at most a
+ * quarter of the throughput of `off`.
+ */
 function missesTarget({ paths: stories }: LevelStories): boolean {
   const off = stories.get('off')?.result.tasksPerSecond ?? 0;
   return (['full', 'shipped'] as const).some((path) => {

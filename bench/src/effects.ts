@@ -1,7 +1,10 @@
 import type { Platform } from '@cleanslate/testing';
 import { type Latency, toLatency } from './latency.ts';
 
-/** A bench that can lose work measures nothing: every task completed once, each of its steps in one attempt, each event given out once. Throws where it is not so. */
+/**
+ * A bench that can lose work measures nothing: every task completed once, each of its steps in one attempt, each event
+ * given out once. Throws where it is not so.
+ */
 export async function assertEffects(
   { database }: Platform,
   expected: { readonly tasks: number; readonly steps: number },
@@ -19,7 +22,10 @@ export async function assertEffects(
       throw new Error(`effects are wrong: ${JSON.stringify(row)}, not ${JSON.stringify(wanted)}`);
 }
 
-/** From the commit that dispatched a step to the claim, by the ledger's clock, of the newest tasks. (A pure step is claimed when it is done.) */
+/**
+ * From the commit that dispatched a step to the claim, by the ledger's clock, of the newest tasks. (A pure step
+ * is claimed when it is done.)
+ */
 export async function readDispatchToStart({ database }: Platform, tasks: number): Promise<Latency> {
   const rows = await database.sql<{ ms: number }>(
     `SELECT (extract(epoch FROM started_at - ready_at) * 1000)::float8 AS ms FROM ledger.steps

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { linkFloor, type Taken } from './floor-link.ts';
 import { COMMANDS, connectFloor, decode, EVENTS, encode, RUN, STEPS } from './floor-wire.ts';
 
-// Commands go out, events come in, and each batch of events is one compare-and-set in the database before the next commands follow. Nothing else: no claims, leases, retries,
-// transitions, or events for observers.
+// Commands go out, events come in, and each batch of events is one compare-and-set in the database before the next
+// commands follow. Nothing else: no claims, leases, retries, transitions, or events for observers.
 
 /** Messages of 512 bytes, as all of design/70 was measured with. */
 const PADDING = 'x'.repeat(443);

@@ -17,8 +17,10 @@ export type FloorResult = {
 };
 
 /**
- * What the same machine does at the same time with nothing but the essentials (design/70): a scheduler and an executor process, four commands and four events a task, strict zod,
- * a log line a step, state by batched compare-and-set in PostgreSQL with fsync. `stock` sends and takes as the client's documentation shows it, `own` with the platform's publisher and pull loop.
+ * What the same machine does at the same time with nothing but the essentials (design/70): a scheduler and an
+ * executor process, four commands and four events a task, strict zod, a log line a step, state by batched
+ * compare-and-set in PostgreSQL with fsync. `stock` sends and takes as the client's documentation shows it, `own`
+ * with the platform's publisher and pull loop.
  */
 export async function measureFloor(
   dir: string,

@@ -9,7 +9,10 @@ export async function addHistory({ database }: Platform, tasks: number): Promise
   await database.sql('ANALYZE ledger.tasks; ANALYZE ledger.steps; ANALYZE ledger.events');
 }
 
-/** Past the triggers, which would have each of them begin as pending. Their positions are below all others, so that no reader waits for them. */
+/**
+ * Past the triggers, which would have each of them begin as pending. Their positions are below all others, so
+ * that no reader waits for them.
+ */
 function insert(from: number, to: number): string {
   return `SET session_replication_role = replica;
     WITH t AS (

@@ -9,7 +9,10 @@ const DEADLINE_MS = 240_000;
 const FULL_PAUSE_MS = 50;
 /** Submits on their way at once. */
 const WINDOW = 200;
-/** Tasks that a flood keeps unfinished: as many as the platform takes in before it refuses more, since a refusal costs the broker what a submit does. */
+/**
+ * Tasks that a flood keeps unfinished: as many as the platform takes in before it refuses more, since a refusal costs
+ * the broker what a submit does.
+ */
 const MAX_UNFINISHED = 1_000;
 /** Between two bursts of a steady load. Milliseconds. */
 const BURST_MS = 10;
@@ -36,7 +39,10 @@ export class NoopLoad {
     );
   }
 
-  /** As fast as the platform takes them, always with more waiting than it has in work. Throws when a task fails, is refused, or does not end in four minutes. */
+  /**
+   * As fast as the platform takes them, always with more waiting than it has in work. Throws when a task fails, is
+   * refused, or does not end in four minutes.
+   */
   async flood(workflow: string, tasks: number): Promise<{ readonly seconds: number }> {
     const startedAt = performance.now();
     let left = tasks;
@@ -120,7 +126,10 @@ export class NoopLoad {
     }
   }
 
-  /** Nine in ten events are none of its business: they are told by their bytes, since it runs on the cores that it measures. */
+  /**
+   * Nine in ten events are none of its business: they are told by their bytes, since it runs
+   * on the cores that it measures.
+   */
   #see(subject: string, bytes: Buffer): void {
     if (bytes.includes('"to":"failed"') || bytes.includes('submit.refused'))
       this.#onDone(new Error(`a task that does nothing failed: ${bytes.toString()}`));

@@ -83,7 +83,9 @@ function readChildren(): Map<number, number[]> {
   return children;
 }
 
-/** Fields behind the name in parentheses, from the state on: [0] state, [1] parent, [11]–[14] own and children's ticks. */
+/**
+ * Fields behind the name in parentheses, from the state on: [0] state, [1] parent, [11]–[14] own and children's ticks.
+ */
 function statFields(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

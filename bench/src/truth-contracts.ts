@@ -3,10 +3,11 @@
  *
  *     npm run truth:contracts -- FOLDER [--show] [--part seen|unseen] [--json]
  *
- * FOLDER holds text files and `labels.json`: `{ files: { NAME: { clauses: { KIND: { present, spans, value, unit, normalized } } } } }`, offsets in
- * UTF-16 code units. `--show` prints every disagreement, and what was found in the files without labels. `--part` looks
- * at one part of a split by the hash of the file's name: rules are written on `seen` (two thirds), and `unseen` is read
- * by its totals only.
+ * FOLDER holds text files and `labels.json`:
+ * `{ files: { NAME: { clauses: { KIND: { present, spans, value, unit, normalized } } } } }`, offsets in UTF-16
+ * code units. `--show` prints every disagreement, and what was found in the files without labels. `--part`
+ * looks at one part of a split by the hash of the file's name: rules are written on `seen` (two thirds), and
+ * `unseen` is read by its totals only.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -47,7 +47,8 @@ function inMonths(value: number, unit: string | null): string {
 }
 
 /**
- * The primary reading's value is the label's. A label without a value is a formula, a date, a law, or open-ended: reading a number there is wrong.
+ * The primary reading's value is the label's. A label without a value is a formula, a date, a law, or open-ended:
+ * reading a number there is wrong.
  */
 export function isValueRight(label: Label, clause: Clause): boolean {
   if (!clause.present) return false;

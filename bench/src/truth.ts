@@ -3,8 +3,9 @@
  *
  *     npm run truth -- FOLDER [--only laws | reading | decisions]
  *
- * FOLDER holds sub-folders of JSON or JSON lines, under any file names: `zh-laws`, `contradictions`, `fact-updates`, `zh-reading`; what is absent is left
- * out, and what is not known is said. One line a measure; exit code 1 where one misses its target, 2 where there is nothing to measure or a row can't be read.
+ * FOLDER holds sub-folders of JSON or JSON lines, under any file names: `zh-laws`, `contradictions`, `fact-updates`,
+ * `zh-reading`; what is absent is left out, and what is not known is said. One line a measure; exit code 1 where one
+ * misses its target, 2 where there is nothing to measure or a row can't be read.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// Runs worker.ts, and anew whenever a source here is saved: the old one finishes what it has in hand first.
-// `node --watch` would do, but it follows the file it opened: after an editor has saved by replacing it, it sees no second save.
+// Runs worker.ts, and anew whenever a source here is saved: the old one finishes what it has in hand
+// first. `node --watch` would do, but it follows the file it opened: after an editor has saved by
+// replacing it, it sees no second save.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 

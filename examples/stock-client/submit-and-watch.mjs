@@ -34,7 +34,8 @@ const submit = {
 
 const events = nc.subscribe(`evt.task.demo.${taskId}`);
 await nc.flush();
-// Asking a stream's subject answers with the PubAck: the submit is stored. Accepted is what the event says, after commit.
+// Asking a stream's subject answers with the PubAck: the submit is stored. Accepted is what
+// the event says, after commit.
 const stored = await nc.request('cmd.task.demo', JSON.stringify(submit), { timeout: 5_000 });
 console.log('stored   ', stored.string());
 for await (const message of events) {

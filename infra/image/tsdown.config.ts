@@ -16,8 +16,9 @@ const SERVICES = [
 ];
 
 /**
- * V8 keeps a text with a single character beyond Latin-1 at two bytes each: one dash makes a megabyte two. A raw template would read an escape as its letters, and a backslash before
- * it as another: such files stay as they are. Of the source maps, columns behind an escape move, lines don't.
+ * V8 keeps a text with a single character beyond Latin-1 at two bytes each: one dash makes a megabyte two. A raw
+ * template would read an escape as its letters, and a backslash before it as another: such files stay as they are. Of
+ * the source maps, columns behind an escape move, lines don't.
  */
 const oneByteText = {
   name: 'one-byte-text',
@@ -32,7 +33,10 @@ const oneByteText = {
   },
 };
 
-/** Everything the container image runs, with what it needs from node_modules in it: one file for each service, and chunks that they share. */
+/**
+ * Everything the container image runs, with what it needs from node_modules in it: one file for each
+ * service, and chunks that they share.
+ */
 export default defineConfig({
   entry: {
     ...Object.fromEntries(SERVICES.map((name) => [name, at(`services/${name}/src/main.ts`)])),
@@ -52,7 +56,8 @@ export default defineConfig({
     comments: { legal: true, annotation: false, jsdoc: false },
     // A worker thread that is started by the name of its source file.
     entryFileNames: ({ name }) => (name === 'extract-main' ? 'extract-main.ts' : '[name].mjs'),
-    // A part that some services load on demand must not come to lie in the file of another one: that would start it as well.
+    // A part that some services load on demand must not come to lie in the file of another one:
+    // that would start it as well.
     advancedChunks: { groups: [{ name: 'store', test: /packages\/store\// }] },
   },
   plugins: [oneByteText],

@@ -15,7 +15,9 @@ const REMEDIES = {
   Docker: 'install chromium in the image, or set CHROMIUM_PATH',
 };
 
-/** Finds the browser that the page is tested in, or installs Debian's. Returns the toolchain entry; throws `SetupError`. */
+/**
+ * Finds the browser that the page is tested in, or installs Debian's. Returns the toolchain entry; throws `SetupError`.
+ */
 export async function provisionChromium({ env = process.env, isRoot = process.getuid?.() === 0 } = {}) {
   if (env.CHROMIUM_PATH) {
     if (existsSync(env.CHROMIUM_PATH)) return { kind: 'binary', path: env.CHROMIUM_PATH, why: 'CHROMIUM_PATH is set' };

@@ -43,7 +43,10 @@ export function findLayerBreaches(files, dependencies) {
   return breaches;
 }
 
-/** One other entry of a package, and its name is fixed; but for what users need of the test kit, and for what a scheduler needs of a package, which does without the memory of the rest. */
+/**
+ * One other entry of a package, and its name is fixed; but for what users need of the test kit, and for what a
+ * scheduler needs of a package, which does without the memory of the rest.
+ */
 const OTHER_ENTRIES = new Set([
   'testing/memory',
   'domain/ledger',

@@ -7,7 +7,10 @@ import { findOnPath, lastLines, runCommand } from './command.mjs';
 import { dockerAnswers, pullImage } from './docker.mjs';
 import { SetupError, say } from './say.mjs';
 
-/** Atomic publishing, message schedules and per-message TTLs came with 2.11 and 2.12; below 2.11 the topology is refused. */
+/**
+ * Atomic publishing, message schedules and per-message TTLs came with 2.11 and 2.12; below
+ * 2.11 the topology is refused.
+ */
 const OLDEST_NATS = [2, 11];
 const IMAGE = 'nats:2.12-alpine';
 // sid, because Debian 12's own server is 2.9 and Debian 13's 2.10.

@@ -9,8 +9,9 @@ const DEADLINE_MS = 120_000;
 const GROUPS = ['packages', '.'];
 
 /**
- * Builds every package that has `publishConfig.exports` and packs it into a tarball under `folder`, as it would be published: JavaScript and types in
- * `dist`, dependencies on each other by version. The checkout itself is not touched. Returns the tarballs' paths. Throws `SetupError`.
+ * Builds every package that has `publishConfig.exports` and packs it into a tarball under `folder`, as it would be
+ * published: JavaScript and types in `dist`, dependencies on each other by version. The checkout itself is not touched.
+ * Returns the tarballs' paths. Throws `SetupError`.
  */
 export async function packPackages(folder) {
   const work = await mkdtemp(join(tmpdir(), 'cleanslate-pack-'));

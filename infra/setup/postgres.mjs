@@ -21,7 +21,9 @@ const REMEDIES = {
   Docker: 'start the Docker engine (`docker info` must answer); the image is pulled for you',
 };
 
-/** Finds or builds a real PostgreSQL with TimescaleDB and pgvector. Returns the toolchain entry; throws `SetupError`. */
+/**
+ * Finds or builds a real PostgreSQL with TimescaleDB and pgvector. Returns the toolchain entry; throws `SetupError`.
+ */
 export async function provisionPostgres({ cache, env = process.env, isRoot = process.getuid?.() === 0 }) {
   const tried = [];
   if (env.DATABASE_URL) return { kind: 'url', why: 'DATABASE_URL is set' };

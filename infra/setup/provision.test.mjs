@@ -20,7 +20,9 @@ async function fake(name, script) {
   await chmod(path, 0o755);
 }
 
-/** Runs one provisioning function in a process whose PATH and cache are ours; it prints the choice or the error's text. */
+/**
+ * Runs one provisioning function in a process whose PATH and cache are ours; it prints the choice or the error's text.
+ */
 function provision(module, name, { systemPath = SYSTEM_PATH, env = {}, options = '' } = {}) {
   const script = `
     const { ${name} } = await import(${JSON.stringify(join(import.meta.dirname, module))});

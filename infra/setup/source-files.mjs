@@ -5,7 +5,9 @@ const GROUPS = ['packages', 'services'];
 const SINGLE = ['infra', 'test', 'bench'];
 const SKIPPED = /(^|\/)(node_modules|dist|fixtures|generated|\.[^/]+)(\/|$)/;
 
-/** Every code file of the workspace as `{ path, folder, lines, text }`; `folder` is its package, such as `packages/bus`. */
+/**
+ * Every code file of the workspace as `{ path, folder, lines, text }`; `folder` is its package, such as `packages/bus`.
+ */
 export async function readSourceFiles(root) {
   const files = [];
   for (const folder of await listPackageFolders(root)) {

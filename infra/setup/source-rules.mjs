@@ -24,8 +24,8 @@ export function findEnvironmentReads(files) {
     .map((file) => `${file.path}: reads process.env; take the value as an argument from main.ts`);
 }
 
-// What agents run remembers nothing between two commands: neither a variable nor a collection outlives one. A WeakMap holds
-// what follows from its key alone.
+// What agents run remembers nothing between two commands: neither a variable nor a collection outlives one. A WeakMap
+// holds what follows from its key alone.
 const REMEMBERS_NOTHING = /^(?:services\/[^/]+\/src\/handlers|packages\/(?:domain|workflows)\/src)\/.*(?<!\.test)\.ts$/;
 const MUTABLE_BINDING =
   /^(?:export )?(?:let|var)\s+(\w+)|^(?:export )?const (\w+)(?:: [^=\n]+)? = (?:new (?:Map|Set|Array)(?:<[^\n(]*>)?\(\)|\[\]|\{\});/gm;

@@ -24,7 +24,9 @@ function chaosEnvironment() {
   return { ...rest, CHAOS_SEED: SEED, CHAOS_MINUTES: MINUTES };
 }
 
-/** Its options, for the test that measures: `--facts N`, `--versions N`, `--json`. Throws `SetupError` for any other. */
+/**
+ * Its options, for the test that measures: `--facts N`, `--versions N`, `--json`. Throws `SetupError` for any other.
+ */
 function knowledgeBench(args) {
   const env = { ...process.env, SPEED: '1' };
   const given = [...args];

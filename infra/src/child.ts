@@ -74,7 +74,9 @@ export class Child implements AsyncDisposable {
     if (logFile) this.#writeTo(logFile);
   }
 
-  /** One handle to the end: the last lines may be read when whoever stopped the process has removed the folder already. */
+  /**
+   * One handle to the end: the last lines may be read when whoever stopped the process has removed the folder already.
+   */
   #writeTo(logFile: string): void {
     const log = openSync(logFile, 'a');
     const stop = this.lines.onLine((line) => {
@@ -131,7 +133,9 @@ export class Child implements AsyncDisposable {
     return this.kill();
   }
 
-  /** Ends the process and all its descendants at once, as a crash of the machine would, and waits until all are gone. */
+  /**
+   * Ends the process and all its descendants at once, as a crash of the machine would, and waits until all are gone.
+   */
   async kill(): Promise<Exit> {
     if (this.#exit !== undefined) return this.#exit;
     const descendants = findDescendants(this.pid);

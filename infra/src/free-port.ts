@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Systems take the ports of outgoing connections from 32,768 up (Linux) or higher. A server that is started anew on its port must not find it taken
- * by one of them; worst by a client of its own, which, asking for a port where nobody listens, may be given that very port and talk to itself.
+ * Systems take the ports of outgoing connections from 32,768 up (Linux) or higher. A server that is started anew on its
+ * port must not find it taken by one of them; worst by a client of its own, which, asking for a port where nobody
+ * listens, may be given that very port and talk to itself.
  */
 const FROM = 12_000;
 const BELOW = 32_000;

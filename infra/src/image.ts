@@ -6,7 +6,10 @@ import { checkoutRoot } from './toolchain.ts';
 
 const BUILD_MS = 120_000;
 
-/** Lays out in an empty folder what the container image holds, as the Dockerfile does it: `dist` with a bundle for each service, `migrations`. Takes some seconds. */
+/**
+ * Lays out in an empty folder what the container image holds, as the Dockerfile does it: `dist` with a bundle for each
+ * service, `migrations`. Takes some seconds.
+ */
 export async function layOutImage(folder: string): Promise<{ readonly dist: string }> {
   const dist = join(folder, 'dist');
   await mkdir(dist, { recursive: true });

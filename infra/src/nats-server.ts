@@ -37,7 +37,9 @@ export interface NatsServer extends ServerControl {
 
 const START_TIMEOUT_MS = 60_000;
 
-/** Starts a JetStream server on loopback and waits until it answers. Throws `LaunchError` with the server's last lines. */
+/**
+ * Starts a JetStream server on loopback and waits until it answers. Throws `LaunchError` with the server's last lines.
+ */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const choice = options.choice ?? requireChoice();
   await mkdir(join(options.dir, 'jetstream'), { recursive: true });

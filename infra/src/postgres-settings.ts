@@ -1,4 +1,6 @@
-/** The server settings as `-c` arguments; `durable: false` trades safety after a power cut for the speed of a test run. */
+/**
+ * The server settings as `-c` arguments; `durable: false` trades safety after a power cut for the speed of a test run.
+ */
 export function postgresArguments(input: {
   port: number;
   dataFolder: string;
@@ -33,7 +35,8 @@ export function postgresArguments(input: {
     'timescaledb.max_background_workers': 0,
   };
   const lasting = {
-    // The default of 128 MB is for a server that shares its machine with much else: a backend that finds no clean page writes one itself (measured: a fortieth of all CPU at full load).
+    // The default of 128 MB is for a server that shares its machine with much else: a backend that finds no clean page
+    // writes one itself (measured: a fortieth of all CPU at full load).
     shared_buffers: '512MB',
   };
   const all = { ...settings, ...(input.durable ? lasting : hasty) };

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The pids of all descendants of `pid`, parents before children; Postgres' backends each lead a session of their own, so a group signal would miss them. */
+/**
+ * The pids of all descendants of `pid`, parents before children; Postgres' backends each lead a session of their own,
+ * so a group signal would miss them.
+ */
 export function findDescendants(pid: number): number[] {
   const childrenOf = new Map<number, number[]>();
   for (const [child, parent] of listProcesses()) {

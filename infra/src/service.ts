@@ -43,12 +43,16 @@ export interface Service extends AsyncDisposable {
   lastLines(count?: number): string[];
 }
 
-/** Room for young objects, twice this many megabytes: the same wherever a service runs (a test compares Compose and Kubernetes). Twice as much saves a tenth of a service's CPU and costs 8 to 12 MB. */
+/**
+ * Room for young objects, twice this many megabytes: the same wherever a service runs (a test compares Compose and
+ * Kubernetes). Twice as much saves a tenth of a service's CPU and costs 8 to 12 MB.
+ */
 export const SEMI_SPACE_MB = 8;
 
 /**
- * A service holds little for long: without these V8 and the allocator keep what a burst needed (seen: 330 MB where 140 do). Heap limits are far above what a service
- * uses. Compiled once, a service starts in half the time and holds 20 MB less. To be overridden by `env`.
+ * A service holds little for long: without these V8 and the allocator keep what a burst needed (seen: 330 MB where 140
+ * do). Heap limits are far above what a service uses. Compiled once, a service starts in half the time and holds 20 MB
+ * less. To be overridden by `env`.
  */
 const SETTINGS = {
   MALLOC_ARENA_MAX: '2',

@@ -9,7 +9,9 @@ import { LaunchError } from './launch-error.ts';
  */
 export interface Toolchain {
   readonly nats?: NatsChoice;
-  /** A real PostgreSQL with TimescaleDB and pgvector; absent until something needed one (`npm test`, `npm run setup`). */
+  /**
+   * A real PostgreSQL with TimescaleDB and pgvector; absent until something needed one (`npm test`, `npm run setup`).
+   */
   readonly postgres?: PostgresChoice;
   /** What the page is tested in. */
   readonly chromium?: ChromiumChoice;

@@ -19,7 +19,9 @@ type Claim = {
 };
 type Said = { readonly findings: readonly Claim[]; readonly compliant: readonly Omit<Claim, 'problem'>[] };
 
-/** Marks one report by the terms its contract was made from. Knows nothing of the review, its rules or its validator. */
+/**
+ * Marks one report by the terms its contract was made from. Knows nothing of the review, its rules or its validator.
+ */
 export function mark(report: Said, terms: Terms): Marked {
   const claims = [...report.findings, ...report.compliant.map((claim) => ({ ...claim, problem: null }))];
   const rightOf = ({ policy, expected }: Claim) =>

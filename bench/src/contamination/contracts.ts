@@ -1,4 +1,7 @@
-/** What one contract of the benchmark says. The text is made from it, and the answer key reads it: neither asks the review's own rules. */
+/**
+ * What one contract of the benchmark says. The text is made from it, and the answer key reads it: neither
+ * asks the review's own rules.
+ */
 export type Terms = {
   readonly language: 'en' | 'zh';
   readonly paymentDays: number;
@@ -25,7 +28,10 @@ function pick<T>(list: readonly T[], index: number): T {
   return item;
 }
 
-/** The terms of the n-th contract: every other one is Chinese, and the periods of the lists share no factor, so that terms meet in many ways. */
+/**
+ * The terms of the n-th contract: every other one is Chinese, and the periods of the lists share no factor, so
+ * that terms meet in many ways.
+ */
 export function termsOf(index: number): Terms {
   const language = index % 2 === 0 ? 'en' : 'zh';
   const nth = Math.floor(index / 2);

@@ -113,7 +113,10 @@ const OTHERS: Readonly<Record<string, readonly [string, string]>> = {
 
 type Import = RequestOf<typeof FactImportSet>;
 
-/** First what was wrong and got corrected for the same time, then the base as it is: the wrong versions stay in the store, no longer believed. */
+/**
+ * First what was wrong and got corrected for the same time, then the base as it is: the wrong versions stay in
+ * the store, no longer believed.
+ */
 export function importsOf(): readonly Import[] {
   const vouched = { sourceRef: 'policy:handbook', sourceType: 'human_confirmed' as const };
   const corrected = RIGHT.map((right) => {

@@ -51,8 +51,8 @@ export type RunOptions = {
 const WARM_UP_FROM = 1_000_000;
 
 /**
- * Each contract on each path in turn, one review at a time: all meet the same base, the scratch facts that the reviews of all of them left there, and the same
- * neighbours on the machine. Who is first changes with every contract.
+ * Each contract on each path in turn, one review at a time: all meet the same base, the scratch facts that the reviews
+ * of all of them left there, and the same neighbours on the machine. Who is first changes with every contract.
  */
 export async function runLevels({
   postgresAdminUrl,

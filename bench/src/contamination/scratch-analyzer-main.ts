@@ -5,7 +5,10 @@ import { Analysis, reviewContract } from '@cleanslate/workflows';
 import { z } from 'zod';
 import { CANARIES } from './policies.ts';
 
-/** What an agent might jot down as a rule: some on keys that no policy has, so that nothing known contradicts it, some against what is known. */
+/**
+ * What an agent might jot down as a rule: some on keys that no policy has, so that nothing known contradicts
+ * it, some against what is known.
+ */
 const JOTTED = [
   ['payment_term', 'min_days', '50', 'days'],
   ['term', 'min_months', '48', 'months'],
@@ -16,8 +19,8 @@ const JOTTED = [
 ] as const;
 
 /**
- * The shipped analysis in an agent that leaves its scratch text wherever it can: on the blackboard, as rules it is sure of, and in what it tells whoever watches.
- * What becomes a fact of it lies in the way of the reviews that follow.
+ * The shipped analysis in an agent that leaves its scratch text wherever it can: on the blackboard, as rules it is sure
+ * of, and in what it tells whoever watches. What becomes a fact of it lies in the way of the reviews that follow.
  */
 const analyzer = defineExecutor({
   role: 'analyzer',

@@ -6,9 +6,9 @@ import { z } from 'zod';
 const { retrieve, analyze, generate, validate } = CONTRACT_REVIEW_STEPS;
 
 /**
- * The steps and executors of the shipped contract review, with two differences: the level comes with the input and stands alone between the base and the agents
- * (every version is read, at every level), and the verdict is written down but not acted upon, since a validator that turns a contaminated report away would
- * hide what the level lets through.
+ * The steps and executors of the shipped contract review, with two differences: the level comes with the input and
+ * stands alone between the base and the agents (every version is read, at every level), and the verdict is written down
+ * but not acted upon, since a validator that turns a contaminated report away would hide what the level lets through.
  */
 export const contaminationWorkflow = defineWorkflow({
   name: 'contamination-review',

@@ -31,7 +31,10 @@ export function none(name: string, count: number, of: number): Measure {
   return { name, value: `${count} of ${of}`, target: '0', met: count === 0 };
 }
 
-/** JSON and JSON-lines files of a sub-folder, by name; undefined where it is absent. Throws `UnreadableData` where it holds none. */
+/**
+ * JSON and JSON-lines files of a sub-folder, by name; undefined where it is absent. Throws
+ * `UnreadableData` where it holds none.
+ */
 function findFiles(folder: string, part: string): string[] | undefined {
   const path = join(folder, part);
   if (!existsSync(path)) return undefined;
@@ -42,7 +45,10 @@ function findFiles(folder: string, part: string): string[] | undefined {
   return files.map((name) => join(path, name));
 }
 
-/** Rows of all files of a sub-folder, whatever they are called: a JSON array, or JSON lines. Undefined where the sub-folder is absent. */
+/**
+ * Rows of all files of a sub-folder, whatever they are called: a JSON array, or JSON lines. Undefined
+ * where the sub-folder is absent.
+ */
 export function readRows<S extends z.ZodType>(folder: string, part: string, schema: S): z.infer<S>[] | undefined {
   return findFiles(folder, part)?.flatMap((file) =>
     parseRows(file).map((row, index) => {

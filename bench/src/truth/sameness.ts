@@ -101,7 +101,10 @@ function* measureClaims(claims: readonly Claim[]): Generator<Measure> {
   for (const least of [1, 0.9, 0.8, 0.7, 0.6, 0.5]) yield operatingPoint(refuted, texts, least);
 }
 
-/** What likeness of words would do in place of equality, everything hard (numbers, dates, negation, modality) still equal. */
+/**
+ * What likeness of words would do in place of equality, everything hard (numbers, dates,
+ * negation, modality) still equal.
+ */
 function operatingPoint(refuted: readonly Claim[], texts: readonly string[], least: number): Measure {
   const near = (a: string, b: string) => {
     const [{ words: left, ...hardLeft }, { words: right, ...hardRight }] = [findTextFeatures(a), findTextFeatures(b)];
