@@ -185,5 +185,8 @@ test('what is redacted is in no table, stream, object or log any more, and does 
   expect((await client.submit(submit)).taskId).toBe(taskId);
   const other = { document: { ...input.document, text: sample('contract-en.md') } };
   await expect(client.submit({ ...submit, input: other })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  // Whoever runs the task again is told what it lacks.
+  const forked = await client.result((await client.fork(taskId)).taskId);
+  expect(forked).toMatchObject({ state: 'failed', error: { message: expect.stringMatching(/erased by a redaction/) } });
   expect(await findTraces(platform, CANARY)).toEqual([]);
 });

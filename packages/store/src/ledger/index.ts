@@ -79,7 +79,7 @@ export {
   type SettledCall,
   settleCall,
 } from './model-calls.ts';
-export { findObjectBytes, putObjects, type StoredObject, toObject } from './objects.ts';
+export { findStoredObject, putObjects, type StoredObject, toObject } from './objects.ts';
 export { type RoleQueue, readQueues } from './queues.ts';
 export {
   answerRepairRequests,

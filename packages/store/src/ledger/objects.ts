@@ -24,10 +24,15 @@ export async function putObjects(tx: Tx, objects: readonly StoredObject[]): Prom
   );
 }
 
-export async function findObjectBytes(tx: Tx, tenantId: string, sha256: string): Promise<Uint8Array | undefined> {
-  const { rows } = await tx.query<{ bytes: Buffer }>(
-    'SELECT bytes FROM ledger.objects WHERE tenant_id = $1 AND sha256 = $2 AND redacted_at IS NULL',
+/** An object that was redacted keeps its name and has no bytes. */
+export async function findStoredObject(
+  tx: Tx,
+  tenantId: string,
+  sha256: string,
+): Promise<{ readonly bytes: Uint8Array; readonly redactedAt: Date | null } | undefined> {
+  const { rows } = await tx.query<{ bytes: Buffer; redactedAt: Date | null }>(
+    'SELECT bytes, redacted_at AS "redactedAt" FROM ledger.objects WHERE tenant_id = $1 AND sha256 = $2',
     [tenantId, sha256],
   );
-  return rows[0]?.bytes;
+  return rows[0];
 }

@@ -4,7 +4,7 @@ import { scrub } from '@cleanslate/runtime/service';
 import {
   discardLetter,
   findLetterForUpdate,
-  findObjectBytes,
+  findStoredObject,
   putObjects,
   requireActiveTenant,
   toObject,
@@ -59,11 +59,16 @@ export function serveControls(
       }),
     ),
     serveEndpoint(bus, ObjectGet, SOURCE, async ({ tenantId, data }) => {
-      const bytes = await withTransaction(database, { ...LEDGER_SCOPE, readOnly: true }, (tx) =>
-        findObjectBytes(tx, tenantId, data.sha256),
+      const object = await withTransaction(database, { ...LEDGER_SCOPE, readOnly: true }, (tx) =>
+        findStoredObject(tx, tenantId, data.sha256),
       );
-      if (bytes === undefined) throw new AppError('NOT_FOUND', `no object ${data.sha256} of this tenant`);
-      return { sha256: data.sha256, base64: Buffer.from(bytes).toString('base64') };
+      if (object === undefined) throw new AppError('NOT_FOUND', `no object ${data.sha256} of this tenant`);
+      if (object.redactedAt !== null)
+        throw new AppError(
+          'NOT_FOUND',
+          `object ${data.sha256} was erased by a redaction at ${object.redactedAt.toISOString()} ("slate fact redactions"): submit a new task with a document that may be kept`,
+        );
+      return { sha256: data.sha256, base64: Buffer.from(object.bytes).toString('base64') };
     }),
     serveEndpoint(bus, ObjectPut, SOURCE, async ({ tenantId, data }) => {
       const object = toObject(tenantId, Buffer.from(data.base64, 'base64'));
