@@ -31,7 +31,9 @@ test('bytes, headers and subject are kept, once; the original ends only when the
   };
   const taken: PulledMessage[] = [];
   const loop = new PullLoop(bus, {
-    ...{ stream: 'COMMANDS', durable: 'work-analyzer', slots: 5 },
+    stream: 'COMMANDS',
+    durable: 'work-analyzer',
+    slots: 5,
     onMessage: (message) => taken.push(message),
   });
   loop.start();
@@ -61,7 +63,10 @@ test('bytes, headers and subject are kept, once; the original ends only when the
   expect(await count('DLQ')).toBe(1);
   const letter = await lastLetter();
   expect(letter).toMatchObject({
-    ...{ stream: 'COMMANDS', consumer: 'work-analyzer', subject: 'cmd.work.analyzer.acme.t1', body: '/wB7' },
+    stream: 'COMMANDS',
+    consumer: 'work-analyzer',
+    subject: 'cmd.work.analyzer.acme.t1',
+    body: '/wB7',
     headers: { traceparent: ['00-abc'], Multi: ['one', 'two'], 'Original-Nats-Msg-Id': ['x'] },
     error: { code: 'UNPARSEABLE', message: 'no JSON' },
   });
@@ -75,7 +80,9 @@ test('a body near max_payload still makes one letter, cut, and says so', async (
   const options: DeadLetterOptions = { bus, publisher, consumer: workConsumer('generator'), source: '/test' };
   const done: boolean[] = [];
   const loop = new PullLoop(bus, {
-    ...{ stream: 'COMMANDS', durable: 'work-generator', slots: 5 },
+    stream: 'COMMANDS',
+    durable: 'work-generator',
+    slots: 5,
     onMessage: (message) => {
       const error = new AppError('UNPARSEABLE', 'x'.repeat(2_000_000));
       void deadLetter(options, message, error).then((stored) => done.push(stored));
@@ -99,7 +106,9 @@ test('headers and details of any size leave room for one letter', async () => {
   const options: DeadLetterOptions = { bus, publisher, consumer: workConsumer('validator'), source: '/test' };
   const done: boolean[] = [];
   const loop = new PullLoop(bus, {
-    ...{ stream: 'COMMANDS', durable: 'work-validator', slots: 5 },
+    stream: 'COMMANDS',
+    durable: 'work-validator',
+    slots: 5,
     onMessage: (message) => {
       const details = { stack: 'x'.repeat(200_000) };
       const error = new AppError('UNPARSEABLE', 'no JSON', { details });
@@ -117,7 +126,10 @@ test('headers and details of any size leave room for one letter', async () => {
   const letter = await lastLetter();
   expect(Object.keys(letter.headers)).toHaveLength(6_000);
   expect(letter.error).toEqual({
-    ...{ code: 'UNPARSEABLE', disposition: 'terminal', message: 'no JSON', details: { bodyCutFromBytes: size } },
+    code: 'UNPARSEABLE',
+    disposition: 'terminal',
+    message: 'no JSON',
+    details: { bodyCutFromBytes: size },
   });
   await loop.drain();
   publisher.close();

@@ -24,7 +24,9 @@ afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.drain())));
 const send = () =>
   publisher.publishAll([
     {
-      ...{ stream: 'COMMANDS', subject: 'cmd.work.analyzer.acme.t1', messageId: `deaf-${sent++}` },
+      stream: 'COMMANDS',
+      subject: 'cmd.work.analyzer.acme.t1',
+      messageId: `deaf-${sent++}`,
       body: new TextEncoder().encode('{}'),
     },
   ]);
@@ -41,7 +43,11 @@ async function startDeaf() {
   const problems: string[] = [];
   let got = 0;
   const loop = new PullLoop(bus, {
-    ...{ stream: 'COMMANDS', durable: 'work-analyzer', slots: 2, heartbeatMs: 500, recheckMs: 300 },
+    stream: 'COMMANDS',
+    durable: 'work-analyzer',
+    slots: 2,
+    heartbeatMs: 500,
+    recheckMs: 300,
     onMessage: (message) => {
       got++;
       message.ack();

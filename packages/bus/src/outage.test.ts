@@ -14,7 +14,10 @@ async function setUp() {
   const bus = await broker.connect({ kind: 'worker', role: 'analyzer' });
   const seen = new Map<number, number>();
   const loop = new PullLoop(bus, {
-    ...{ stream: 'COMMANDS', durable: 'work-analyzer', slots: 3, heartbeatMs: 1_000 },
+    stream: 'COMMANDS',
+    durable: 'work-analyzer',
+    slots: 3,
+    heartbeatMs: 1_000,
     onMessage: (message) => {
       seen.set(message.streamSequence, (seen.get(message.streamSequence) ?? 0) + 1);
       message.ack();
@@ -25,7 +28,10 @@ async function setUp() {
   const send = (count: number) =>
     publisher.publishAll(
       Array.from({ length: count }, () => ({
-        ...{ stream: 'COMMANDS', subject: 'cmd.work.analyzer.acme.t1', body, messageId: `m-${n++}` },
+        stream: 'COMMANDS',
+        subject: 'cmd.work.analyzer.acme.t1',
+        body,
+        messageId: `m-${n++}`,
       })),
     );
   return { broker, bus, loop, seen, send };

@@ -25,7 +25,10 @@ afterEach(async () => {
 
 const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false, timeout: 30_000 });
 const command = (i: number, run: string) => ({
-  ...{ stream: 'COMMANDS', subject: 'cmd.work.analyzer.acme.t1', body, messageId: `${run}-${i}` },
+  stream: 'COMMANDS',
+  subject: 'cmd.work.analyzer.acme.t1',
+  body,
+  messageId: `${run}-${i}`,
 });
 async function schedulerPublisher(options: ConstructorParameters<typeof Publisher>[1] = {}): Promise<Publisher> {
   const publisher = new Publisher(await broker.connect({ kind: 'scheduler' }), options);
@@ -100,7 +103,9 @@ describe('windowed publishing', () => {
     const before = await stored('INTAKE');
     const submit = (bytes: number) =>
       publisher.publish({
-        ...{ stream: 'INTAKE', subject: 'cmd.task.acme', messageId: crypto.randomUUID() },
+        stream: 'INTAKE',
+        subject: 'cmd.task.acme',
+        messageId: crypto.randomUUID(),
         body: new Uint8Array(bytes),
       });
     await expect(submit(6 * 1024 ** 2 + 1)).rejects.toMatchObject({

@@ -32,14 +32,21 @@ const manager = () => jetstreamManager(broker.admin.raw, { checkAPI: false, time
 const send = (n: number) =>
   publisher.publishAll(
     Array.from({ length: n }, () => ({
-      ...{ stream: 'COMMANDS', subject: 'cmd.work.analyzer.acme.t1', body, messageId: `m-${sent++}` },
+      stream: 'COMMANDS',
+      subject: 'cmd.work.analyzer.acme.t1',
+      body,
+      messageId: `m-${sent++}`,
     })),
   );
 async function startLoop(onMessage: (message: PulledMessage) => void, options: Partial<PullLoopOptions> = {}) {
   const bus = await broker.connect({ kind: 'worker', role: 'analyzer' });
   const problems: string[] = [];
   const loop = new PullLoop(bus, {
-    ...{ stream: 'COMMANDS', durable: 'work-analyzer', slots: 4, onMessage, heartbeatMs: 500 },
+    stream: 'COMMANDS',
+    durable: 'work-analyzer',
+    slots: 4,
+    onMessage,
+    heartbeatMs: 500,
     onProblem: (problem) => problems.push(problem),
     ...options,
   });

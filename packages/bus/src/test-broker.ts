@@ -53,7 +53,9 @@ export async function startTestBroker<S extends LaunchedServer>(
   const admin = await connect({ kind: 'admin' });
   if (options.topology !== false) await applyTopology(admin, { roles: TEST_ROLES });
   return {
-    ...{ server, admin, connect },
+    server,
+    admin,
+    connect,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(buses.map((bus) => bus.close(200)));
       await server.stop();

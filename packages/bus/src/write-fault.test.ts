@@ -35,7 +35,10 @@ test.skipIf(nats?.kind !== 'binary')('a stream that could not be written is told
   const tenant = await broker.connect({ kind: 'tenant', tenantId: 'acme' });
   const publisher = new Publisher(tenant, { silentAfterMs: 200 });
   const submit = (bytes: number) => ({
-    ...{ stream: 'INTAKE', subject: 'cmd.task.acme', messageId: `bytes-${bytes}`, body: new Uint8Array(bytes) },
+    stream: 'INTAKE',
+    subject: 'cmd.task.acme',
+    messageId: `bytes-${bytes}`,
+    body: new Uint8Array(bytes),
   });
   await publisher.publish(submit(10));
   expect(await faults(broker.admin)).toEqual(none);

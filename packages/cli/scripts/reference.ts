@@ -15,7 +15,11 @@ export function toReference(): string {
   const output = { write: (text: string) => written.push(text), columns: 110 };
   const config = readCliConfig({});
   const program = createProgram({
-    ...{ config, home: toHome(config.home), env: {}, exitCode: 0, signal: new AbortController().signal },
+    config,
+    home: toHome(config.home),
+    env: {},
+    exitCode: 0,
+    signal: new AbortController().signal,
     terminal: openTerminal({ stdout: output, stderr: output, plain: true }),
   });
   const commands = listAll(program);

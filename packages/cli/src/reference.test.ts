@@ -11,7 +11,11 @@ import { openTerminal } from './terminal.ts';
 const nowhere = { write: () => undefined };
 const config = readCliConfig({});
 const program = createProgram({
-  ...{ config, home: toHome(config.home), env: {}, exitCode: 0, signal: new AbortController().signal },
+  config,
+  home: toHome(config.home),
+  env: {},
+  exitCode: 0,
+  signal: new AbortController().signal,
   terminal: openTerminal({ stdout: nowhere, stderr: nowhere, plain: true }),
 });
 const commands = listAll(program);

@@ -121,7 +121,7 @@ it('a step id is a plan key, with the round it was added for', () => {
 });
 
 describe('times', () => {
-  const said = { ...{ statement: 's', assertion: null, knowledgeType: 'lesson', sourceType: 'internal_document' } };
+  const said = { statement: 's', assertion: null, knowledgeType: 'lesson', sourceType: 'internal_document' };
   const candidate = { ...said, sourceRef: 'r', confidence: 1, importance: 1, derivedFrom: [], tags: [] };
   const period = { value: '1', statement: 's', validFrom: null, validUntil: null };
 

@@ -20,7 +20,11 @@ export function fakeStepContext(overrides: Partial<StepContext> = {}): StepConte
   const logger = () => createLogger({ service: 'test', level: 'silent' });
   return {
     attempt,
-    ...{ round: 1, tenantId: 'acme', taskId: 'task-1', workflow: 'test', idempotencyKey: 'acme/task-1/step' },
+    round: 1,
+    tenantId: 'acme',
+    taskId: 'task-1',
+    workflow: 'test',
+    idempotencyKey: 'acme/task-1/step',
     pin: { validAt: '2026-01-01T00:00:00.000Z', revision: 0 },
     signal,
     deadline: () => 60_000,
@@ -32,7 +36,9 @@ export function fakeStepContext(overrides: Partial<StepContext> = {}): StepConte
     context: buildContext,
     session: openStepSessions(memorySessions(), {
       fence: { ...attempt, claimId: 'claim-1' },
-      ...{ round: 1, signal, logger },
+      round: 1,
+      signal,
+      logger,
       requireOpen: () => undefined,
     }).open,
     documents: { read: async () => '' },

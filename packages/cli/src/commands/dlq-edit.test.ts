@@ -24,7 +24,8 @@ describe('an edit', () => {
     const edit = await readEdit(message, { set: ['data.workflow=noop'] });
     if (edit === undefined || !('body' in edit)) throw new Error('no body');
     expect(JSON.parse(Buffer.from(edit.body, 'base64').toString())).toEqual({
-      ...{ type: 'task.submit.v1', data: { workflow: 'noop' } },
+      type: 'task.submit.v1',
+      data: { workflow: 'noop' },
     });
   });
 
@@ -47,7 +48,8 @@ describe('filters', () => {
   const now = Date.parse('2026-03-02T12:00:00.000Z');
   test('take a time or how long ago', () => {
     expect(toLetterQuery({ since: '2h', olderThan: '2026-03-02' }, now)).toEqual({
-      ...{ since: '2026-03-02T10:00:00.000Z', until: '2026-03-02' },
+      since: '2026-03-02T10:00:00.000Z',
+      until: '2026-03-02',
     });
     expect(() => toLetterQuery({ since: 'yesterday' }, now)).toThrow(
       expect.objectContaining({

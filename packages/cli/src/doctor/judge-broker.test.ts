@@ -22,7 +22,8 @@ test('one without JetStream is warned about', () => {
 
 test('a stream that could not be written fails, in the broker’s words and with what ends it', () => {
   expect(refusesPublishes('INTAKE', 'write 1.blk: no space left on device')).toEqual({
-    ...{ name: 'stream INTAKE', state: 'fail' },
+    name: 'stream INTAKE',
+    state: 'fail',
     found: 'publishes to it are refused: write 1.blk: no space left on device',
     remedy: expect.stringMatching(/make room .*restart it/),
   });

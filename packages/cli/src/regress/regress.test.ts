@@ -7,11 +7,18 @@ import { mcNemar } from './mcnemar.ts';
 
 function outcomes(passed: number, failed: number, category = 'rates'): Outcome[] {
   return Array.from({ length: passed + failed }, (_, n) => ({
-    ...{ id: `${category}-${n}`, category, fingerprint: 'f', passed: n < passed },
+    id: `${category}-${n}`,
+    category,
+    fingerprint: 'f',
+    passed: n < passed,
   }));
 }
 const baseline = (questions: Outcome[]): Baseline => ({
-  ...{ format: 1, madeAt: '2026-01-01', revision: 1, space: null, questions },
+  format: 1,
+  madeAt: '2026-01-01',
+  revision: 1,
+  space: null,
+  questions,
 });
 
 describe('the paired test', () => {
@@ -87,22 +94,26 @@ describe('a category', () => {
 
 describe('what must be zero', () => {
   const fact = FactView.parse({
-    ...{ tenantId: 'acme', knowledgeId: 'rate', version: 2, statement: 'The rate is 12%.', assertion: null },
-    ...{
-      knowledgeType: 'rule',
-      layer: 'core',
-      sourceType: 'human_confirmed',
-      sourceRef: 'p',
-      weight: 1,
-      confidence: 1,
-    },
-    ...{ importance: 1, accessLevel: 'internal', sensitivity: 'none', contentHash: 'a'.repeat(64), tags: [] },
-    ...{
-      validFrom: '2024-01-01T00:00:00.000Z',
-      validUntil: '2025-01-01T00:00:00.000Z',
-      revisionFrom: 5,
-      revisionUntil: null,
-    },
+    tenantId: 'acme',
+    knowledgeId: 'rate',
+    version: 2,
+    statement: 'The rate is 12%.',
+    assertion: null,
+    knowledgeType: 'rule',
+    layer: 'core',
+    sourceType: 'human_confirmed',
+    sourceRef: 'p',
+    weight: 1,
+    confidence: 1,
+    importance: 1,
+    accessLevel: 'internal',
+    sensitivity: 'none',
+    contentHash: 'a'.repeat(64),
+    tags: [],
+    validFrom: '2024-01-01T00:00:00.000Z',
+    validUntil: '2025-01-01T00:00:00.000Z',
+    revisionFrom: 5,
+    revisionUntil: null,
   });
   const pin = { validAt: '2024-06-01T00:00:00.000Z', revision: 9 };
   const kinds = (more: Partial<FactView>, at: Partial<typeof pin> = {}, erased: string[] = []) =>

@@ -7,8 +7,17 @@ const OFFLINE = { kind: 'offline', model: 'offline' } as const;
 /** An answer in the workflow's form with these statements. */
 function answer(question: string, statements: object[]) {
   return {
-    ...{ question, language: 'en', pin: PIN, outcome: statements.length > 0 ? 'answered' : 'not_known', statements },
-    ...{ missing: [], disputes: [], unreachable: [], evidence: [], provider: OFFLINE, markdown: `# ${question}` },
+    question,
+    language: 'en',
+    pin: PIN,
+    outcome: statements.length > 0 ? 'answered' : 'not_known',
+    statements,
+    missing: [],
+    disputes: [],
+    unreachable: [],
+    evidence: [],
+    provider: OFFLINE,
+    markdown: `# ${question}`,
     plan: { language: 'en', kind: 'lookup', confidence: 1, by: 'template', provider: OFFLINE, subGoals: [] },
   };
 }
@@ -29,8 +38,12 @@ describe('what an answer says', () => {
   test('includes a comparison and a verdict; of a result in another form, all of it', () => {
     const side = { subGoal: 'g1', fact: 'rule@1', value: '60', unit: 'days' };
     const comparison = {
-      ...{ kind: 'comparison', left: side, right: { ...side, value: '90' } },
-      ...{ relation: 'less', difference: '30', unit: 'days' },
+      kind: 'comparison',
+      left: side,
+      right: { ...side, value: '90' },
+      relation: 'less',
+      difference: '30',
+      unit: 'days',
     };
     const texts = toldBy(answer('Which?', [comparison, { ...quote('No.'), verdict: 'no' }]));
     expect(['less', '30 days', '60 days', '90 days', 'no'].every((wanted) => says(texts, wanted))).toBe(true);

@@ -8,13 +8,21 @@ const nowhere = { write: () => undefined };
 const terminal = openTerminal({ stdout: nowhere, stderr: nowhere, plain: true });
 
 const progress = (kind: 'started' | 'progress', attempt = 1): WatchItem => ({
-  ...{ kind: 'progress', taskId: 't', stepId: 'analyze', attempt },
+  kind: 'progress',
+  taskId: 't',
+  stepId: 'analyze',
+  attempt,
   progress: { kind, role: 'analyzer', at: '2026-01-01T00:00:00.000Z', message: '3 findings' },
 });
 const moved = (to: TaskState, attempt = 1): WatchItem => ({
-  ...{ kind: 'event', taskId: 't', cursor: { epoch: 1, position: 1 }, envelope: {} as Envelope },
+  kind: 'event',
+  taskId: 't',
+  cursor: { epoch: 1, position: 1 },
+  envelope: {} as Envelope,
   event: {
-    ...{ name: 'step', stepId: 'analyze', attempt },
+    name: 'step',
+    stepId: 'analyze',
+    attempt,
     data: { role: 'analyzer', from: 'pending', to, on: 'x', spent: 1 },
   },
 });

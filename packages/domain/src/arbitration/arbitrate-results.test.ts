@@ -4,8 +4,15 @@ import { arbitrateResults, type ExecutorResult } from './arbitrate-results.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const says = (id: string, value: string, change: Partial<ExecutorResult> = {}): ExecutorResult => ({
-  ...{ id, value, trust: 'internal_document', layer: 'core', weight: 0.9, sourceTime: NOW, validatorScore: null },
-  ...{ evidence: [`${id}@1`], ...change },
+  id,
+  value,
+  trust: 'internal_document',
+  layer: 'core',
+  weight: 0.9,
+  sourceTime: NOW,
+  validatorScore: null,
+  evidence: [`${id}@1`],
+  ...change,
 });
 
 describe('between results', () => {

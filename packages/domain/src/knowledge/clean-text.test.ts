@@ -9,11 +9,20 @@ import { DEFAULT_SCREEN, screenCandidate } from './screen-candidate.ts';
 const CANDIDATE: Candidate = {
   statement: '供应商联系人张三，电话13812345678，年费 13812345678 元',
   assertion: {
-    ...{ subject: 'supplier', predicate: 'contact', value: '13812345678', unit: null },
-    ...{ polarity: 'positive', modality: 'is' },
+    subject: 'supplier',
+    predicate: 'contact',
+    value: '13812345678',
+    unit: null,
+    polarity: 'positive',
+    modality: 'is',
   },
-  ...{ knowledgeType: 'metadata', sourceType: 'internal_document', sourceRef: 'doc:1' },
-  ...{ confidence: 0.95, importance: 0.9, derivedFrom: [], tags: ['a@b.example'] },
+  knowledgeType: 'metadata',
+  sourceType: 'internal_document',
+  sourceRef: 'doc:1',
+  confidence: 0.95,
+  importance: 0.9,
+  derivedFrom: [],
+  tags: ['a@b.example'],
 };
 const SOURCE = { sourceRef: 'policies', sourceType: 'human_confirmed', messageId: 'm', saidAt: 0 } as const;
 
@@ -43,8 +52,15 @@ test('nothing to mask: nothing changes', () => {
 test('what people import is masked too, and a key is refused with the field that holds it', () => {
   const period = { value: 'yes', statement: 'ask li@example.com', validFrom: null, validUntil: null };
   const fact: FactImport = {
-    ...{ knowledgeId: 'k', subject: 's', predicate: 'p', unit: null, polarity: 'positive', modality: 'is' },
-    ...{ knowledgeType: 'rule', tags: [], periods: [period] },
+    knowledgeId: 'k',
+    subject: 's',
+    predicate: 'p',
+    unit: null,
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
+    tags: [],
+    periods: [period],
   };
   expect(toImportedBody(fact, period, SOURCE)).toMatchObject({ statement: 'ask [email]', sensitivity: 'personal' });
   const held = { ...period, statement: 'the api key is 9f8e7d6c5b4a' };

@@ -9,8 +9,15 @@ const MARCH = Date.parse('2026-03-01T00:00:00.000Z');
 
 function candidate(value: string, accessLevel?: AccessLevel, derivedFrom: string[] = []): Candidate {
   return {
-    ...{ statement: `The fee is EUR ${value}.`, knowledgeId: 'fee', knowledgeType: 'rule', tags: [], derivedFrom },
-    ...{ sourceType: 'internal_document', sourceRef: 'minutes', confidence: 1, importance: 1 },
+    statement: `The fee is EUR ${value}.`,
+    knowledgeId: 'fee',
+    knowledgeType: 'rule',
+    tags: [],
+    derivedFrom,
+    sourceType: 'internal_document',
+    sourceRef: 'minutes',
+    confidence: 1,
+    importance: 1,
     assertion: { subject: 'fee', predicate: 'value', value, unit: 'EUR', polarity: 'positive', modality: 'is' },
     ...(accessLevel === undefined ? {} : { accessLevel }),
   };
@@ -24,8 +31,15 @@ function say(
   taskId: string | null = 't',
 ) {
   const source: ReleasedCandidate = {
-    ...{ tenantId, candidate: said, candidateId: taskId, taskId, messageId: 'm', saidAt: MARCH + at },
-    ...{ validatorScore: 1, validated: true, wasTurnedDown: () => false },
+    tenantId,
+    candidate: said,
+    candidateId: taskId,
+    taskId,
+    messageId: 'm',
+    saidAt: MARCH + at,
+    validatorScore: 1,
+    validated: true,
+    wasTurnedDown: () => false,
     parents: parents.map((accessLevel) => ({ roots: ['r'], trust: 'internal_document', accessLevel })),
   };
   return decideStatement(draft, source, MARCH + at);
@@ -33,8 +47,14 @@ function say(
 
 function importOf(draft: WriteDraft, value: string) {
   const fact: FactImport = {
-    ...{ knowledgeId: 'fee', subject: 'fee', predicate: 'value', unit: 'EUR', tags: [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    knowledgeId: 'fee',
+    subject: 'fee',
+    predicate: 'value',
+    unit: 'EUR',
+    tags: [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
     periods: [{ value, statement: `The fee is EUR ${value}.`, validFrom: null, validUntil: null }],
   };
   const source = { sourceRef: 'handbook', sourceType: 'human_confirmed', messageId: 'i', saidAt: MARCH } as const;

@@ -13,11 +13,25 @@ const VERSIONS = [
 /** Said in March against the first version. */
 function claim(dates: { readonly validFrom?: string; readonly validUntil?: string }) {
   const dispute: DisputeView = {
-    ...{ disputeId: 1, knowledgeId: 'fee', incumbentVersion: 1, reason: 'says otherwise', openedAt: day('2026-03-01') },
-    ...{ resolution: null, resolvedBy: null, resolvedAt: null },
+    disputeId: 1,
+    knowledgeId: 'fee',
+    incumbentVersion: 1,
+    reason: 'says otherwise',
+    openedAt: day('2026-03-01'),
+    resolution: null,
+    resolvedBy: null,
+    resolvedAt: null,
     challenger: {
-      ...{ statement: 'The fee is EUR 9.', assertion: null, knowledgeType: 'rule', tags: [], derivedFrom: [] },
-      ...{ sourceType: 'internal_document', sourceRef: 'minutes', confidence: 1, importance: 1, ...dates },
+      statement: 'The fee is EUR 9.',
+      assertion: null,
+      knowledgeType: 'rule',
+      tags: [],
+      derivedFrom: [],
+      sourceType: 'internal_document',
+      sourceRef: 'minutes',
+      confidence: 1,
+      importance: 1,
+      ...dates,
     },
   };
   return toOpenClaim(dispute, { from: null, until: day('2026-06-01') }, []);

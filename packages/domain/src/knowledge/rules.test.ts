@@ -99,7 +99,12 @@ describe('placing a statement without dates', () => {
 describe('arbitration', () => {
   const HOUR = 3_600_000;
   const side = (more: Partial<Contender> = {}): Contender => ({
-    ...{ trust: 'internal_document', sourceRef: 'a', layer: 'core', weight: 0.9, sourceTime: 0, validatorScore: null },
+    trust: 'internal_document',
+    sourceRef: 'a',
+    layer: 'core',
+    weight: 0.9,
+    sourceTime: 0,
+    validatorScore: null,
     ...more,
   });
 
@@ -129,8 +134,15 @@ describe('arbitration', () => {
 
 describe('screening', () => {
   const candidate: Candidate = {
-    ...{ statement: 'The term is 30 days.', assertion: null, knowledgeType: 'clause', sourceType: 'internal_document' },
-    ...{ sourceRef: 'doc:1', confidence: 0.8, importance: 0.5, derivedFrom: [], tags: [] },
+    statement: 'The term is 30 days.',
+    assertion: null,
+    knowledgeType: 'clause',
+    sourceType: 'internal_document',
+    sourceRef: 'doc:1',
+    confidence: 0.8,
+    importance: 0.5,
+    derivedFrom: [],
+    tags: [],
   };
   const passes = (more: Partial<Candidate>, validated = true) =>
     screenCandidate({ ...candidate, ...more }, validated, DEFAULT_SCREEN).passed;
@@ -185,8 +197,14 @@ describe('settlements', () => {
 describe('import', () => {
   const at = (year: number) => `${year}-01-01T00:00:00.000Z`;
   const fact = (knowledgeId: string, ...periods: [string | null, string | null][]) => ({
-    ...{ knowledgeId, subject: 's', predicate: 'p', unit: null, tags: [] },
-    ...{ polarity: 'positive' as const, modality: 'is' as const, knowledgeType: 'rule' as const },
+    knowledgeId,
+    subject: 's',
+    predicate: 'p',
+    unit: null,
+    tags: [],
+    polarity: 'positive' as const,
+    modality: 'is' as const,
+    knowledgeType: 'rule' as const,
     periods: periods.map(([validFrom, validUntil]) => ({ value: '1', statement: 'x', validFrom, validUntil })),
   });
 

@@ -5,8 +5,15 @@ import { overlaps } from './valid-range.ts';
 import { WriteDraft } from './write-draft.ts';
 
 const fact = {
-  ...{ knowledgeId: 'k', subject: 's', predicate: 'p', unit: null, tags: [], periods: [] },
-  ...{ polarity: 'positive' as const, modality: 'is' as const, knowledgeType: 'rule' as const },
+  knowledgeId: 'k',
+  subject: 's',
+  predicate: 'p',
+  unit: null,
+  tags: [],
+  periods: [],
+  polarity: 'positive' as const,
+  modality: 'is' as const,
+  knowledgeType: 'rule' as const,
 };
 const source = { sourceRef: 'x', sourceType: 'human_confirmed' as const, messageId: 'm', saidAt: 0 };
 const body = (value: string) => toImportedBody(fact, { value, statement: `It is ${value}.` }, source);

@@ -43,7 +43,9 @@ describe('what is worth remembering', () => {
 
   test('what agents and tools said is nobody’s preference', () => {
     const items = (['agent', 'tool'] as const).map((from, index) => ({
-      ...{ n: index + 1, from, text: 'I prefer answers in metric units.' },
+      n: index + 1,
+      from,
+      text: 'I prefer answers in metric units.',
     }));
     expect(pickMemories(items)).toEqual([]);
     const picked = items.map(({ n, text }) => ({ kind: 'preference' as const, item: n, quote: text }));

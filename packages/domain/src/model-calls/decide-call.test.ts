@@ -3,11 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { type CallLimit, decideCall, type LimitUse } from './decide-call.ts';
 
 const NO_LIMIT: CallLimit = {
-  ...{ tenantId: null, model: '', maxRequests: null, tokensPerMinute: null, tokensPerDay: null, costPerDay: null },
+  tenantId: null,
+  model: '',
+  maxRequests: null,
+  tokensPerMinute: null,
+  tokensPerDay: null,
+  costPerDay: null,
 };
 const use = (limit: Partial<CallLimit>, used: Partial<LimitUse> = {}): LimitUse => ({
   limit: { ...NO_LIMIT, ...limit },
-  ...{ openRequests: 0, minuteTokens: 0, minuteEasesInMs: 30_000, dayTokens: 0, dayCost: 0, dayEndsInMs: 3_600_000 },
+  openRequests: 0,
+  minuteTokens: 0,
+  minuteEasesInMs: 30_000,
+  dayTokens: 0,
+  dayCost: 0,
+  dayEndsInMs: 3_600_000,
   ...used,
 });
 const NEED = { tokens: 100, cost: 0.5 };
@@ -54,11 +64,19 @@ describe('a call begins where every limit has room', () => {
     const uses = fc.array(
       fc.record({
         limit: fc.record({
-          ...{ tenantId: fc.constantFrom(null, 'acme'), model: fc.constantFrom('', 'm'), maxRequests: limit },
-          ...{ tokensPerMinute: limit, tokensPerDay: limit, costPerDay: limit },
+          tenantId: fc.constantFrom(null, 'acme'),
+          model: fc.constantFrom('', 'm'),
+          maxRequests: limit,
+          tokensPerMinute: limit,
+          tokensPerDay: limit,
+          costPerDay: limit,
         }),
-        ...{ openRequests: fc.nat(5), minuteTokens: fc.nat(5), minuteEasesInMs: fc.nat(60_000) },
-        ...{ dayTokens: fc.nat(5), dayCost: fc.nat(5), dayEndsInMs: fc.nat(86_400_000) },
+        openRequests: fc.nat(5),
+        minuteTokens: fc.nat(5),
+        minuteEasesInMs: fc.nat(60_000),
+        dayTokens: fc.nat(5),
+        dayCost: fc.nat(5),
+        dayEndsInMs: fc.nat(86_400_000),
       }),
       { maxLength: 4 },
     );

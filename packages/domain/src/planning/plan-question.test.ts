@@ -129,8 +129,15 @@ test('what is not surely understood is looked for by both channels', () => {
 });
 
 const goal = (id: string, change: Partial<SubGoal> = {}): SubGoal => ({
-  ...{ id, question: id, kind: 'lookup', period: null, timeline: false, needs: [], channels: ['words'] },
-  ...{ accessLevel: 'internal', ...change },
+  id,
+  question: id,
+  kind: 'lookup',
+  period: null,
+  timeline: false,
+  needs: [],
+  channels: ['words'],
+  accessLevel: 'internal',
+  ...change,
 });
 
 describe('what waits for what', () => {

@@ -7,8 +7,15 @@ const NOON = Date.parse('2026-03-02T12:00:00Z');
 
 function hourly(more: Partial<ScheduleState> = {}): ScheduleState {
   return {
-    ...{ cron: '0 * * * *', timeZone: 'UTC', overlap: 'skip', missed: 'once', backlog: 3 },
-    ...{ nextDueAt: NOON, waitingRuns: [], isRunning: false, ...more },
+    cron: '0 * * * *',
+    timeZone: 'UTC',
+    overlap: 'skip',
+    missed: 'once',
+    backlog: 3,
+    nextDueAt: NOON,
+    waitingRuns: [],
+    isRunning: false,
+    ...more,
   };
 }
 

@@ -31,7 +31,8 @@ describe('compensation', () => {
   test('goes on after one that failed, which is recorded and hides nothing', () => {
     const ended = fail(failing, 'undo-b').run('undo-a');
     expect(ended.state.task.error).toMatchObject({
-      ...{ code: 'EXECUTOR_FAILED', message: 'step "c": it broke' },
+      code: 'EXECUTOR_FAILED',
+      message: 'step "c": it broke',
       details: { notUndone: [{ step: 'undo-b', code: 'EXECUTOR_FAILED' }] },
     });
     const again = ended.when({ kind: 'retry', letter: { letterId: 'letter-1', stepId: 'undo-b' } });

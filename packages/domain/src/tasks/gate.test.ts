@@ -13,7 +13,8 @@ const gated = (onExpiry?: Gate['onExpiry']) =>
 const validated = () =>
   given(
     planOf([planStep('a'), planStep('check', ['a'], { role: 'validator' })], {
-      ...{ validation: { step: 'check', rework: ['a'], maxRounds: 2 }, result: { from: 'steps.a.output' } },
+      validation: { step: 'check', rework: ['a'], maxRounds: 2 },
+      result: { from: 'steps.a.output' },
       gate: after('validation'),
     }),
   )

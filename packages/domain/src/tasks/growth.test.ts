@@ -79,7 +79,9 @@ describe('missing evidence', () => {
 describe('the budget of all rounds', () => {
   const spend = (at: Story, stepId: string, tokens: number, output: Verdict | { n: number }) =>
     at.start(stepId).report(stepId, {
-      ...{ outcome: 'succeeded', output, candidates: [] },
+      outcome: 'succeeded',
+      output,
+      candidates: [],
       usage: { durationMs: 1, inputTokens: tokens, outputTokens: tokens },
     });
 

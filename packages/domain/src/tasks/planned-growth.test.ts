@@ -17,7 +17,8 @@ function growing(change: Partial<Plan> = {}): Plan {
       planStep('check', ['work'], { role: 'validator' }),
     ],
     {
-      ...{ growth, result: { from: 'steps.work.output' } },
+      growth,
+      result: { from: 'steps.work.output' },
       validation: { step: 'check', rework: ['work'], maxRounds: 3, evidence: { step: 'find', maxSteps: 12 } },
       ...change,
     },
@@ -64,7 +65,8 @@ describe('a plan that grows', () => {
     expect(inputOf(missing, 'find#3')).toMatchObject({ mine: null });
     const found = missing.run('find#3', { n: 4 });
     expect(inputOf(found, 'work#2')).toMatchObject({
-      ...{ asked: [{ query: 'the rate', output: { n: 4 } }], found: [{ output: { n: 1 } }, { output: { n: 2 } }] },
+      asked: [{ query: 'the rate', output: { n: 4 } }],
+      found: [{ output: { n: 1 } }, { output: { n: 2 } }],
     });
   });
 

@@ -122,7 +122,9 @@ function noiseFor({ epoch, task }: Aggregate, { stepId, attempt, phase, claimId,
     report: { outcome: 'succeeded', output: { stale: true }, usage: USAGE, candidates: [] },
   });
   const claim = (name: string, change: Partial<typeof fence> = {}): LedgerInput => ({
-    ...{ kind: 'claim', worker: 'other', fence: { ...fence, claimId: name, ...change } },
+    kind: 'claim',
+    worker: 'other',
+    fence: { ...fence, claimId: name, ...change },
   });
   const late = [report('loser'), report(claimId ?? 'nobody', { attempt: attempt + 1 })];
   const stale =

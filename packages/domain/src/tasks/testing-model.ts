@@ -106,7 +106,9 @@ function chancesOfRun(state: Aggregate, step: Step, now: number): readonly Chanc
   const { stepId, attempt, claimId } = step;
   const fence = fenceOf(state, step, claimId ?? '');
   const report = (label: string, body: StepReport, more: Partial<Chance> = {}): Chance => ({
-    ...{ label: `${stepId}: ${label}`, input: { kind: 'report', fence, report: body }, met: state },
+    label: `${stepId}: ${label}`,
+    input: { kind: 'report', fence, report: body },
+    met: state,
     ...more,
   });
   const silent = !step.beaten && step.silentClaims < OPTIONS.silentClaims ? 1 : 0;

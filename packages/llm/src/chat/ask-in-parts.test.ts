@@ -25,7 +25,11 @@ function modelOf(window: number, told = window) {
 }
 
 const request = (data: readonly DataBlock[]): ModelRequest<string[]> => ({
-  ...{ purpose: 'read', instructions: 'Read.', data, output, offline: () => ['by rule'] },
+  purpose: 'read',
+  instructions: 'Read.',
+  data,
+  output,
+  offline: () => ['by rule'],
 });
 const merge = (values: readonly string[][]) => values.flat();
 const LONG = '甲方应当在三十日内付款。'.repeat(400);
@@ -98,7 +102,8 @@ describe('data longer than the window', () => {
     const model = modelOf(1_000);
     const asked = askInParts(model, { ...request([block(LONG)]), instructions }, merge);
     await expect(asked).rejects.toMatchObject({
-      ...{ code: 'MODEL_CONTEXT_TOO_LONG', message: expect.stringContaining('MODEL_CONTEXT_TOKENS') },
+      code: 'MODEL_CONTEXT_TOO_LONG',
+      message: expect.stringContaining('MODEL_CONTEXT_TOKENS'),
     });
     expect(model.asked).toEqual([]);
   });

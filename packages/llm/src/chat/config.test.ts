@@ -26,7 +26,8 @@ describe('D21: a limit that is no plain number is refused at the start, and the 
 test('without MODEL the rules answer; a model without a server is a fault of the configuration', async () => {
   expect((await createModel(schema.parse({}))).isOffline).toBe(true);
   await expect(createModel(schema.parse({ MODEL: 'm' }))).rejects.toMatchObject({
-    ...{ code: 'CONFIGURATION', message: expect.stringContaining('MODEL_URL') },
+    code: 'CONFIGURATION',
+    message: expect.stringContaining('MODEL_URL'),
   });
 });
 
@@ -42,7 +43,8 @@ test.each([
     const created = createModel(schema.parse({ MODEL: 'm', MODEL_URL: 'http://127.0.0.1:9/v1', ...limits }));
     if (!isRefused) return expect(await created).toMatchObject({ isOffline: false });
     await expect(created).rejects.toMatchObject({
-      ...{ code: 'CONFIGURATION', message: expect.stringMatching(/MODEL_CONTEXT_TOKENS .* MODEL_MAX_OUTPUT_TOKENS/) },
+      code: 'CONFIGURATION',
+      message: expect.stringMatching(/MODEL_CONTEXT_TOKENS .* MODEL_MAX_OUTPUT_TOKENS/),
     });
   },
 );

@@ -61,7 +61,9 @@ describe('an OpenAI-compatible server', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     embeddings = await createEmbeddings({
-      ...{ EMBEDDING_MODEL: 'small', EMBEDDING_DIMENSION: 2, EMBEDDING_API_KEY: 'canary-key' },
+      EMBEDDING_MODEL: 'small',
+      EMBEDDING_DIMENSION: 2,
+      EMBEDDING_API_KEY: 'canary-key',
       EMBEDDING_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     });
   });

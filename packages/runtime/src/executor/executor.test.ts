@@ -120,7 +120,10 @@ test('two commands in both orders give the same; module state is found', async (
   await assertRemembersNothing(clean, [{ n: 1 }, { n: 2 }]);
   let last = 0;
   const leaking = defineExecutor({
-    ...{ role: 'analyzer', name: 'test/leaking', input: schema, output: schema },
+    role: 'analyzer',
+    name: 'test/leaking',
+    input: schema,
+    output: schema,
     run: ({ input }) => {
       const output = { n: input.n + last };
       last = input.n;
@@ -132,7 +135,10 @@ test('two commands in both orders give the same; module state is found', async (
 
 test('an output with a key the schema does not name is refused, whatever the type system was told', async () => {
   const cheating = defineExecutor({
-    ...{ role: 'analyzer', name: 'test/cheat', input: none, output: z.strictObject({ a: z.string() }) },
+    role: 'analyzer',
+    name: 'test/cheat',
+    input: none,
+    output: z.strictObject({ a: z.string() }),
     run: () => ({ a: 'x', thoughts: 'hidden' }) as { a: string },
   });
   await expect(cheating.execute(fakeStepContext(), {})).rejects.toMatchObject({ code: 'OUTPUT_CONTRACT' });
@@ -141,7 +147,10 @@ test('an output with a key the schema does not name is refused, whatever the typ
 test('names no schema shows are refused on both sides; what is there to be judged may hold them', async () => {
   const record = z.strictObject({ counts: z.record(z.string(), z.string()), judged: z.unknown().optional() });
   const echo = defineExecutor({
-    ...{ role: 'analyzer', name: 'test/echo', input: record, output: z.strictObject({ counts: record.shape.counts }) },
+    role: 'analyzer',
+    name: 'test/echo',
+    input: record,
+    output: z.strictObject({ counts: record.shape.counts }),
     run: ({ input }) => ({ counts: input.counts }),
   });
   const judged = { thoughts: 'of another agent' };
@@ -152,12 +161,10 @@ test('names no schema shows are refused on both sides; what is there to be judge
     code: 'SCHEMA_MISMATCH',
   });
   const leaking = defineExecutor({
-    ...{
-      role: 'analyzer',
-      name: 'test/leak',
-      input: none,
-      output: z.strictObject({ notes: z.record(z.string(), z.string()) }),
-    },
+    role: 'analyzer',
+    name: 'test/leak',
+    input: none,
+    output: z.strictObject({ notes: z.record(z.string(), z.string()) }),
     run: () => ({ notes: { chainOfThought: 'hidden' } }),
   });
   await expect(leaking.execute(fakeStepContext(), {})).rejects.toMatchObject({ code: 'OUTPUT_CONTRACT' });
@@ -181,7 +188,10 @@ test('G9: keys that reach a prototype cross on neither side', async () => {
     '{"__proto__": {"isAdmin": true}, "constructor": {"prototype": {"x": 1}}, "counts": {"__proto__": "x"}}',
   );
   const echo = defineExecutor({
-    ...{ role: 'analyzer', name: 'test/proto', input: counts, output },
+    role: 'analyzer',
+    name: 'test/proto',
+    input: counts,
+    output,
     run: () => ({ counts: JSON.parse('{"__proto__": "x", "constructor": "y", "a": "z"}') }),
   });
   await expect(echo.execute(fakeStepContext(), hostile)).rejects.toMatchObject({ code: 'SCHEMA_MISMATCH' });
@@ -207,7 +217,10 @@ describe('an output of which nothing would be left is refused, and the error nam
   });
   const run = (a: unknown) =>
     defineExecutor({
-      ...{ role: 'analyzer', name: 'test/emptied', input: none, output: loose },
+      role: 'analyzer',
+      name: 'test/emptied',
+      input: none,
+      output: loose,
       run: () => ({ a }) as z.infer<typeof loose>,
     }).execute(fakeStepContext(), {});
 
@@ -219,17 +232,22 @@ describe('an output of which nothing would be left is refused, and the error nam
     ['an object with private fields', new Found(), 'output.a is a Found'],
   ])('%s', async (_name, a, path) => {
     await expect(run(a)).rejects.toMatchObject({
-      ...{ code: 'OUTPUT_CONTRACT', message: expect.stringContaining(`${path}, of which nothing would be left`) },
+      code: 'OUTPUT_CONTRACT',
+      message: expect.stringContaining(`${path}, of which nothing would be left`),
     });
   });
 
   test('the whole output, where it is one', async () => {
     const all = defineExecutor({
-      ...{ role: 'analyzer', name: 'test/emptied', input: none, output: z.strictObject({ n: z.number().optional() }) },
+      role: 'analyzer',
+      name: 'test/emptied',
+      input: none,
+      output: z.strictObject({ n: z.number().optional() }),
       run: () => new Date(0) as object,
     });
     await expect(all.execute(fakeStepContext(), {})).rejects.toMatchObject({
-      ...{ code: 'OUTPUT_CONTRACT', message: expect.stringContaining('output is a Date') },
+      code: 'OUTPUT_CONTRACT',
+      message: expect.stringContaining('output is a Date'),
     });
   });
 

@@ -14,7 +14,11 @@ test('live always, ready by named checks, metrics, contracts; the port is logged
   metrics.counter('slate_test_total', 'A test').inc();
   let problem: string | undefined = 'the broker is away';
   const server = await startHealthServer({
-    ...{ host: '127.0.0.1', port: 0, metrics, logger, stateSchema: () => ({ 'a/b': {} }) },
+    host: '127.0.0.1',
+    port: 0,
+    metrics,
+    logger,
+    stateSchema: () => ({ 'a/b': {} }),
     checks: () => ({
       fine: () => undefined,
       bus: async () => problem,

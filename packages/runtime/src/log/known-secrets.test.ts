@@ -62,13 +62,11 @@ describe('G12: a known secret', () => {
 
 test('an environment’s secrets are known by their names, and by where they stand in a URL', () => {
   const env = {
-    ...{
-      NATS_PASSWORD: 'one',
-      OPENAI_API_KEY: 'two',
-      SESSION_SECRET: 'three',
-      GITHUB_TOKEN: 'four',
-      LOG_LEVEL: 'info',
-    },
+    NATS_PASSWORD: 'one',
+    OPENAI_API_KEY: 'two',
+    SESSION_SECRET: 'three',
+    GITHUB_TOKEN: 'four',
+    LOG_LEVEL: 'info',
     DATABASE_URL: 'postgres://user:fi%2Fve@host/db',
     NATS_URL: 'nats://u:six@a:4222, nats://b:4222',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20seven,x=eight',

@@ -33,7 +33,10 @@ test('a secret is known by its key at any depth, also in what a logger was made 
   const [first, second] = lines.map((line) => JSON.parse(line) as unknown);
   const hidden = { apiKey: '[redacted]', bound: { pass: '[redacted]' } };
   expect(first).toMatchObject({
-    ...{ ...hidden, n: 1.5, tokens: 7, msg: 'he said "token":' },
+    ...hidden,
+    n: 1.5,
+    tokens: 7,
+    msg: 'he said "token":',
     a: [{ b: { authorization: '[redacted]', secret: '[redacted]' } }],
   });
   expect(second).toMatchObject({ ...hidden, text: '{"password":"quoted"}', passed: true });

@@ -41,7 +41,10 @@ afterEach(() => {
 const attempt = { epoch: 1, tenantId: 'acme', taskId: 'task-1', stepId: 'ask', attempt: 1 };
 const call = { model: 'm', purpose: 'p', attempt, tokens: 100 };
 const granted = (more: { leaseMs?: number; bounded?: boolean } = {}): ModelCallReply => ({
-  ...{ answer: 'granted', leaseMs: 600, bounded: true, ...more },
+  answer: 'granted',
+  leaseMs: 600,
+  bounded: true,
+  ...more,
 });
 const done: ModelCallReply = { answer: 'done', lost: [] };
 const wait: ModelCallReply = { answer: 'wait', limit: '1 requests at once of model "m"', retryInMs: 50 };

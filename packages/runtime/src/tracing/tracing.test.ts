@@ -16,7 +16,9 @@ function recording(ratio = 1) {
 describe('trace context', () => {
   test('is what W3C says, or nothing', () => {
     expect(parseTraceparent(PARENT)).toEqual({
-      ...{ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', sampled: true },
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId: 'b7ad6b7169203331',
+      sampled: true,
     });
     const bad = [PARENT.toUpperCase(), `${PARENT}0`, PARENT.replace('00-', 'ff-'), '', 'x', undefined, null];
     const zeros = [
@@ -80,7 +82,8 @@ describe('spans on their way out', () => {
         dropped += count;
       },
       onExported: () => undefined,
-      ...{ limit: 100, batch: 10 },
+      limit: 100,
+      batch: 10,
     });
     for (let n = 0; n < 1_000; n++) queue.add(span());
     expect([sent, dropped]).toEqual([1, 890]);
@@ -103,7 +106,8 @@ describe('spans on their way out', () => {
       onExported: (count) => {
         counts.exported += count;
       },
-      ...{ batch: 10, everyMs: 60_000 },
+      batch: 10,
+      everyMs: 60_000,
     });
     for (let n = 0; n < 25; n++) queue.add(span());
     await queue.close();

@@ -67,7 +67,9 @@ test('one output that can not travel goes its own way; those handed in with it d
   let [shape, deep]: [z.ZodType, unknown] = [z.number(), 1];
   for (let i = 0; i < 60; i++) [shape, deep] = [z.array(shape), [deep]];
   const pure = defineExecutor({
-    ...{ role: 'analyzer', name: 'test/step', pure: true },
+    role: 'analyzer',
+    name: 'test/step',
+    pure: true,
     input: z.strictObject({ say: z.string() }),
     output: z.strictObject({ value: z.union([shape, z.string()]) }),
     run: ({ input }) => ({ value: input['say'] === 'deep' ? deep : 'flat' }),

@@ -163,7 +163,10 @@ test('what one executor needs is away: the others work on, its own attempts are 
     throw new AppError('MODEL_UNAVAILABLE', 'it is away', { disposition: 'pause' });
   });
   const fine = defineExecutor({
-    ...{ role: 'analyzer', name: 'test/fine', input: z.record(z.string(), z.unknown()), output: z.strictObject({}) },
+    role: 'analyzer',
+    name: 'test/fine',
+    input: z.record(z.string(), z.unknown()),
+    output: z.strictObject({}),
     run: () => {
       runs.fine++;
       return {};

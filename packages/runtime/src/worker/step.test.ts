@@ -14,13 +14,15 @@ beforeAll(async () => {
 afterAll(() => broker[Symbol.asyncDispose]());
 
 const candidate: Candidate = {
-  ...{
-    statement: 'Payment is due within 30 days.',
-    assertion: null,
-    knowledgeType: 'clause',
-    sourceType: 'model_inference',
-  },
-  ...{ sourceRef: 'test', confidence: 0.5, importance: 0.5, derivedFrom: [], tags: [] },
+  statement: 'Payment is due within 30 days.',
+  assertion: null,
+  knowledgeType: 'clause',
+  sourceType: 'model_inference',
+  sourceRef: 'test',
+  confidence: 0.5,
+  importance: 0.5,
+  derivedFrom: [],
+  tags: [],
 };
 
 async function proposed(): Promise<number> {
@@ -174,7 +176,10 @@ describe('outputs', () => {
       undefined,
     ];
     const leaking = defineExecutor({
-      ...{ role: 'analyzer', name: 'test/step', input: z.strictObject({ n: z.number() }), output },
+      role: 'analyzer',
+      name: 'test/step',
+      input: z.strictObject({ n: z.number() }),
+      output,
       run: ({ input }) => outputs[input.n] as Output,
     });
     await using kit = await startTestWorker(broker, [leaking]);
@@ -191,7 +196,10 @@ describe('outputs', () => {
 
   test('an input that breaks the contract fails for good, with the bytes', async () => {
     const strict = defineExecutor({
-      ...{ role: 'analyzer', name: 'test/step', input: z.strictObject({ n: z.number() }), output: z.strictObject({}) },
+      role: 'analyzer',
+      name: 'test/step',
+      input: z.strictObject({ n: z.number() }),
+      output: z.strictObject({}),
       run: () => ({}),
     });
     await using kit = await startTestWorker(broker, [strict]);
@@ -321,7 +329,9 @@ describe('the context', () => {
   test('E5: what is put out is a copy: an executor that goes on changing it changes nothing', async () => {
     const kept = { list: [{ n: 1 }] };
     const mutating = defineExecutor({
-      ...{ role: 'analyzer', name: 'test/step', input: z.record(z.string(), z.unknown()) },
+      role: 'analyzer',
+      name: 'test/step',
+      input: z.record(z.string(), z.unknown()),
       output: z.strictObject({ list: z.array(z.strictObject({ n: z.number() })) }),
       run: () => {
         setTimeout(() => kept.list.push({ n: 2 }));

@@ -43,7 +43,10 @@ export async function startTestWorker(
     ...options,
   });
   return {
-    ...{ worker, scheduler, logs, metrics },
+    worker,
+    scheduler,
+    logs,
+    metrics,
     [Symbol.asyncDispose]: async () => {
       await worker.drain();
       await scheduler[Symbol.asyncDispose]();

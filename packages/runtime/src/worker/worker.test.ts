@@ -238,7 +238,10 @@ describe('commands that can not be run', () => {
       0,
     ]);
     expect(scheduler.letters.find((letter) => letter.subject.endsWith('t1'))).toMatchObject({
-      ...{ stream: 'COMMANDS', consumer: 'work-analyzer', body: Buffer.from(body).toString('base64'), deliveries: 1 },
+      stream: 'COMMANDS',
+      consumer: 'work-analyzer',
+      body: Buffer.from(body).toString('base64'),
+      deliveries: 1,
       headers: { traceparent: ['00-1'] },
     });
     expect(scheduler.letters.find((letter) => letter.subject.endsWith('t2'))?.headers).toHaveProperty(
@@ -308,7 +311,8 @@ describe('stopping a run', () => {
     await scheduler.ring('analyzer', scheduler.attempt());
     await until(() => scheduler.reports.length === 1, 'the report');
     expect(scheduler.reports[0]?.data).toMatchObject({
-      ...{ outcome: 'failed', error: { code: 'ATTEMPT_TIMEOUT', disposition: 'retryable' } },
+      outcome: 'failed',
+      error: { code: 'ATTEMPT_TIMEOUT', disposition: 'retryable' },
     });
     await until(() => scheduler.heartbeats.at(-1)?.free === 4, 'the slot is free');
   });
@@ -324,10 +328,19 @@ describe('stopping a run', () => {
 
 function command(tenant: string, version: string): string {
   return JSON.stringify({
-    ...{ specversion: '1.0', id: 'x', source: '/t', type: `step.run.${version}`, time: new Date().toISOString() },
-    ...{ datacontenttype: 'application/json', tenantid: tenant },
+    specversion: '1.0',
+    id: 'x',
+    source: '/t',
+    type: `step.run.${version}`,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    tenantid: tenant,
     data: {
-      ...{ workflow: 'test', executor: 'test/step', input: {}, round: 1, idempotencyKey: 'k' },
+      workflow: 'test',
+      executor: 'test/step',
+      input: {},
+      round: 1,
+      idempotencyKey: 'k',
       pin: { validAt: '2026-01-01T00:00:00.000Z', revision: 1 },
     },
   });

@@ -131,7 +131,11 @@ describe('opened sources', () => {
   it('say what they take', () => {
     const [source] = open(HTTP).list('acme');
     expect(source?.metadata()).toEqual({
-      ...{ name: 'crm', kind: 'http', title: 'CRM', accessLevel: 'internal', freshness: 'live' },
+      name: 'crm',
+      kind: 'http',
+      title: 'CRM',
+      accessLevel: 'internal',
+      freshness: 'live',
       params: [{ name: 'customer', type: 'string', required: true, description: 'a name' }],
     });
   });

@@ -6,14 +6,12 @@ import { QUERY_PARAM } from './read-params.ts';
 
 type Find = (context: FindContext) => Promise<readonly Hit[]>;
 const SETTINGS: GuardSettings = {
-  ...{
-    name: 'wiki',
-    title: 'A wiki',
-    accessLevel: 'internal',
-    knowledgeType: 'other',
-    timeoutMs: 5_000,
-    maxChars: 10_000,
-  },
+  name: 'wiki',
+  title: 'A wiki',
+  accessLevel: 'internal',
+  knowledgeType: 'other',
+  timeoutMs: 5_000,
+  maxChars: 10_000,
 };
 const hit = (content: string, more: Partial<Hit> = {}): Hit => ({ content, locator: 'page/1', score: 0.5, ...more });
 
@@ -22,7 +20,9 @@ function source(find: Find, settings: Partial<GuardSettings> = {}) {
   const seen: FindContext[] = [];
   let at = 0;
   const adapter: SourceAdapter = {
-    ...{ kind: 'http', freshness: 'live', params: [QUERY_PARAM] },
+    kind: 'http',
+    freshness: 'live',
+    params: [QUERY_PARAM],
     find: (_params, context) => {
       seen.push(context);
       return find(context);

@@ -16,7 +16,11 @@ const map = (fields: Partial<Record<keyof RecordMapping, string>>) =>
 describe('JSON of a source', () => {
   it('C11, C25: keeps every digit and every zero of a number', () => {
     expect(json('{"id":9007199254740993,"n":12345678901234567890.12,"p":12.10,"x":7,"s":"000001"}')).toEqual({
-      ...{ id: '9007199254740993', n: '12345678901234567890.12', p: '12.10', x: 7, s: '000001' },
+      id: '9007199254740993',
+      n: '12345678901234567890.12',
+      p: '12.10',
+      x: 7,
+      s: '000001',
     });
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), (id) => {
@@ -100,8 +104,13 @@ describe('a record', () => {
     expect(
       toHit('s', mapping, { text: 'Net 30', id: '000001', v: '3', until: '2025-01-01', level: 'restricted' }, 0.5),
     ).toEqual({
-      ...{ content: 'Net 30', locator: 'row/000001', series: 'row/000001', version: 3, score: 0.5 },
-      ...{ validUntil: '2025-01-01T00:00:00.000Z', accessLevel: 'restricted' },
+      content: 'Net 30',
+      locator: 'row/000001',
+      series: 'row/000001',
+      version: 3,
+      score: 0.5,
+      validUntil: '2025-01-01T00:00:00.000Z',
+      accessLevel: 'restricted',
     });
     expect(toHit('s', mapping, { id: 1, text: '  ' }, 1)).toBeNull();
   });

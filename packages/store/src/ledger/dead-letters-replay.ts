@@ -144,8 +144,12 @@ export async function findReturningMessages(
     [stream, limit],
   );
   return rows.map((row) => ({
-    ...{ letterId: row.letter_id, subject: row.subject, headers: row.headers, body: row.bytes },
-    ...{ replays: row.replays, sequence: row.replay_sequence },
+    letterId: row.letter_id,
+    subject: row.subject,
+    headers: row.headers,
+    body: row.bytes,
+    replays: row.replays,
+    sequence: row.replay_sequence,
   }));
 }
 

@@ -55,13 +55,19 @@ const OF_LIMIT = `(l.tenant_id IS NULL OR c.tenant_id = l.tenant_id) AND (l.mode
 function toLimitUse(row: UseRow): LimitUse {
   return {
     limit: {
-      ...{ tenantId: row.tenant_id, model: row.model, maxRequests: row.max_requests, costPerDay: row.cost_per_day },
+      tenantId: row.tenant_id,
+      model: row.model,
+      maxRequests: row.max_requests,
+      costPerDay: row.cost_per_day,
       tokensPerMinute: toNumber(row.tokens_per_minute),
       tokensPerDay: toNumber(row.tokens_per_day),
     },
-    ...{ openRequests: Number(row.open_requests), minuteTokens: Number(row.minute_tokens) },
+    openRequests: Number(row.open_requests),
+    minuteTokens: Number(row.minute_tokens),
     minuteEasesInMs: Math.max(0, row.minute_eases ?? 0),
-    ...{ dayTokens: Number(row.day_tokens), dayCost: row.day_cost, dayEndsInMs: Math.max(0, row.day_ends) },
+    dayTokens: Number(row.day_tokens),
+    dayCost: row.day_cost,
+    dayEndsInMs: Math.max(0, row.day_ends),
   };
 }
 

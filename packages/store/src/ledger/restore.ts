@@ -61,7 +61,8 @@ export async function restoreLedger(adminUrl: string, seen: SeenInStream): Promi
     await client.query('DELETE FROM ledger.outbox');
     await client.query('DELETE FROM ledger.workers');
     const report = {
-      ...{ epoch, revision },
+      epoch,
+      revision,
       claimsEnded: await count(END_CLAIMS),
       doorbellsToRing: await count(RING_AGAIN),
       settlementsToRepeat: await count('UPDATE ledger.settlements SET due_at = now() WHERE settled_at IS NULL'),

@@ -73,7 +73,8 @@ export async function readSession(tx: Tx, sessionId: string, fence: Fence): Prom
   return {
     sessionId,
     items: rows.map(toSessionItem),
-    ...{ forgotten: session.forgotten, extractedThrough: session.extracted_through },
+    forgotten: session.forgotten,
+    extractedThrough: session.extracted_through,
     expiresAt: session.expires_at.toISOString(),
   };
 }

@@ -102,8 +102,11 @@ export class MemoryWorker extends Process {
       return;
     }
     const claim: Claim = {
-      ...{ fence: { ...attempt, claimId }, abort: new AbortController(), granted: false },
-      ...{ report: undefined, endsAt: Number.POSITIVE_INFINITY },
+      fence: { ...attempt, claimId },
+      abort: new AbortController(),
+      granted: false,
+      report: undefined,
+      endsAt: Number.POSITIVE_INFINITY,
     };
     this.#claims.set(claimId, claim);
     this.#ask(claim, seq, body, 1);
@@ -261,8 +264,13 @@ export class MemoryWorker extends Process {
     const sessions = openStepSessions(this.#parts.sessions, { fence: claim.fence, round, signal, logger, requireOpen });
     const context = fakeStepContext({
       session: sessions.open,
-      ...{ attempt, round, pin: command.pin, workflow: command.workflow },
-      ...{ tenantId: attempt.tenantId, taskId: attempt.taskId, idempotencyKey: command.idempotencyKey },
+      attempt,
+      round,
+      pin: command.pin,
+      workflow: command.workflow,
+      tenantId: attempt.tenantId,
+      taskId: attempt.taskId,
+      idempotencyKey: command.idempotencyKey,
       signal: claim.abort.signal,
       model: openStepModel(this.#parts.model, { signal: claim.abort.signal, attempt, pure }).model,
       deadline: () => Math.max(0, claim.endsAt - clock.now()),

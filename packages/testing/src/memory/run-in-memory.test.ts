@@ -21,7 +21,9 @@ function runChain(faults?: FaultPlan) {
   const clock = virtualClock();
   const effects: string[] = [];
   const run = runInMemory(chain, {
-    ...{ clock, executors: executorsOn(clock, effects), input: { topic: 'nothing' } },
+    clock,
+    executors: executorsOn(clock, effects),
+    input: { topic: 'nothing' },
     ...(faults === undefined ? {} : { faults }),
   });
   return run.then((ended) => ({ ...ended, sideEffects: effects }));
@@ -144,13 +146,11 @@ test(`${SEEDS} random plans of faults: every task ends, every result counts once
     const once = () => {
       const clock = virtualClock();
       return runInMemory(workflow, {
-        ...{
-          clock,
-          executors: executorsOn(clock),
-          input: { topic: 'chance' },
-          faults: randomFaults({ seed }),
-          ...more,
-        },
+        clock,
+        executors: executorsOn(clock),
+        input: { topic: 'chance' },
+        faults: randomFaults({ seed }),
+        ...more,
       });
     };
     const run = await once();
@@ -206,14 +206,19 @@ test('an hour of waiting takes no real time: else this test would run into its o
   const clock = virtualClock();
   const hour = 3_600_000;
   const wait = defineExecutor({
-    ...{ role: 'writer', name: 'sample/wait', input: z.strictObject({}), output: z.strictObject({}) },
+    role: 'writer',
+    name: 'sample/wait',
+    input: z.strictObject({}),
+    output: z.strictObject({}),
     run: async (ctx) => {
       await clock.sleep(hour, ctx.signal);
       return {};
     },
   });
   const workflow = defineWorkflow({
-    ...{ name: 'sample-waiting', input: z.strictObject({}), result: 'steps.wait.output' },
+    name: 'sample-waiting',
+    input: z.strictObject({}),
+    result: 'steps.wait.output',
     steps: { wait: { role: 'writer', executor: 'sample/wait', input: {}, timeoutMs: 2 * hour } },
   });
   const run = await runInMemory(workflow, { clock, executors: [wait], input: {}, deadlineMs: 4 * hour });
@@ -224,12 +229,17 @@ test('an hour of waiting takes no real time: else this test would run into its o
 
 test('an executor that hangs is ended by its time-out, in virtual time', async () => {
   const hang = defineExecutor({
-    ...{ role: 'writer', name: 'sample/hang', input: z.strictObject({}), output: z.strictObject({}) },
+    role: 'writer',
+    name: 'sample/hang',
+    input: z.strictObject({}),
+    output: z.strictObject({}),
     run: () => new Promise<Record<string, never>>(() => undefined),
   });
   const retry = { maxAttempts: 2, baseMs: 60_000, maxMs: 60_000 };
   const workflow = defineWorkflow({
-    ...{ name: 'sample-hanging', input: z.strictObject({}), result: 'steps.wait.output' },
+    name: 'sample-hanging',
+    input: z.strictObject({}),
+    result: 'steps.wait.output',
     steps: { wait: { role: 'writer', executor: 'sample/hang', input: {}, timeoutMs: 600_000, retry } },
   });
   const run = await runInMemory(workflow, { executors: [hang], input: {}, realLimitMs: 20 });

@@ -134,7 +134,8 @@ export async function runInMemory(workflow: CompiledWorkflow, options: MemoryRun
   if (options.cancelAfterMs !== undefined) clock.after(options.cancelAfterMs, () => control(world, scheduler, CANCEL));
   try {
     await clock.run({
-      ...{ realLimitMs: options.realLimitMs ?? 2_000, maxEvents: MAX_EVENTS },
+      realLimitMs: options.realLimitMs ?? 2_000,
+      maxEvents: MAX_EVENTS,
       onStall: () => world.tell('an executor takes real time: it counts as hanging'),
     });
   } catch (error) {
@@ -159,7 +160,9 @@ function compose(
   const reports = new MemoryQueue<ReportMessage>(world, 'report', ACK_WAIT_MS.report);
   const workers: MemoryWorker[] = [];
   const scheduler = new MemoryScheduler(world, {
-    ...{ ledger, doorbells, reports },
+    ledger,
+    doorbells,
+    reports,
     onAbort: (claimId) => {
       for (const worker of workers) worker.abort(claimId);
     },
@@ -169,15 +172,13 @@ function compose(
   for (let i = 1; i <= (options.workers ?? 2); i++)
     workers.push(
       new MemoryWorker(world, {
-        ...{
-          name: `worker-${i}`,
-          executors: options.executors,
-          scheduler,
-          doorbells,
-          reports,
-          leaseMs: machine.leaseMs,
-          sessions,
-        },
+        name: `worker-${i}`,
+        executors: options.executors,
+        scheduler,
+        doorbells,
+        reports,
+        leaseMs: machine.leaseMs,
+        sessions,
         model: options.model ?? offlineModel(),
         readDocument: ({ sha256 }: DocumentRef) => documents.get(sha256) ?? '',
         holds: (fence) => ledger.isHeldBy(fence),
@@ -246,8 +247,15 @@ function toSubmission(
 ): Submission {
   const submit: TaskSubmit = { workflow: name, input, key: 'in-memory', deadlineMs };
   return {
-    ...{ tenantId: 'acme', taskId, submitId: 'submit-1', bodyHash: sha256Of(canonicalJson(input)) },
-    ...{ planHash, plan, pin: { validAt: new Date(START).toISOString(), revision: 0 }, traceparent: null, submit },
+    tenantId: 'acme',
+    taskId,
+    submitId: 'submit-1',
+    bodyHash: sha256Of(canonicalJson(input)),
+    planHash,
+    plan,
+    pin: { validAt: new Date(START).toISOString(), revision: 0 },
+    traceparent: null,
+    submit,
   };
 }
 
@@ -259,12 +267,27 @@ function toRun(world: World, ledger: MemoryLedger, runs: ReadonlyMap<string, num
   if (ledger.state === undefined) throw new Error(`the task was never accepted\n${world.story.join('\n')}`);
   const { task, steps } = ledger.state;
   return {
-    ...{ state: task.state, result: task.result, error: task.error, round: task.round },
+    state: task.state,
+    result: task.result,
+    error: task.error,
+    round: task.round,
     steps: steps.map(({ stepId, state, attempt, spent, output, error }) => ({
-      ...{ stepId, state, attempts: attempt, spent, output, error },
-      ...{ runs: runs.get(stepId) ?? 0, effects: ledger.effects.get(stepId) ?? 0 },
+      stepId,
+      state,
+      attempts: attempt,
+      spent,
+      output,
+      error,
+      runs: runs.get(stepId) ?? 0,
+      effects: ledger.effects.get(stepId) ?? 0,
     })),
-    ...{ events: ledger.events, deadLetters: ledger.deadLetters, refused: ledger.refused, faults: world.struck },
-    ...{ portCalls: world.portCalls, elapsedMs: world.elapsedMs, left, story: world.story.join('\n') },
+    events: ledger.events,
+    deadLetters: ledger.deadLetters,
+    refused: ledger.refused,
+    faults: world.struck,
+    portCalls: world.portCalls,
+    elapsedMs: world.elapsedMs,
+    left,
+    story: world.story.join('\n'),
   };
 }

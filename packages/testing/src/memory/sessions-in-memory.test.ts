@@ -7,7 +7,10 @@ import { faultPlan, memorySessions, runInMemory } from './index.ts';
 
 const Turn = z.strictObject({ say: z.string() });
 const answer = defineExecutor({
-  ...{ role: 'chat', name: 'talk/answer', input: Turn, output: z.strictObject({ heard: z.array(z.string()) }) },
+  role: 'chat',
+  name: 'talk/answer',
+  input: Turn,
+  output: z.strictObject({ heard: z.array(z.string()) }),
   run: async ({ input, session }) => {
     const chat = session('chat-1');
     const heard = (await chat.list()).map(({ text }) => text);
@@ -16,7 +19,9 @@ const answer = defineExecutor({
   },
 });
 const talk = defineWorkflow({
-  ...{ name: 'talk', input: Turn, result: 'steps.answer.output' },
+  name: 'talk',
+  input: Turn,
+  result: 'steps.answer.output',
   steps: { answer: { executor: answer, input: { say: 'input.say' } } },
 });
 
@@ -31,23 +36,27 @@ test('a conversation of two tasks: what the first said is heard once, though its
 
 const Asked = z.strictObject({ subGoals: z.array(z.strictObject({ id: z.string(), needs: z.array(z.string()) })) });
 const plan = defineExecutor({
-  ...{ role: 'chat', name: 'talk/plan', input: z.strictObject({}), output: Asked },
+  role: 'chat',
+  name: 'talk/plan',
+  input: z.strictObject({}),
+  output: Asked,
   run: () => ({ subGoals: ['one', 'two'].map((id) => ({ id, needs: [] })) }),
 });
 const note = defineExecutor({
-  ...{ role: 'chat', name: 'talk/note', input: z.strictObject({}), output: z.strictObject({}) },
+  role: 'chat',
+  name: 'talk/note',
+  input: z.strictObject({}),
+  output: z.strictObject({}),
   run: async ({ session, attempt }) => {
     session('chat-1').append({ from: 'agent', text: `note of ${attempt.stepId}` });
     return {};
   },
 });
 const sum = defineExecutor({
-  ...{
-    role: 'chat',
-    name: 'talk/sum',
-    input: z.strictObject({}),
-    output: z.strictObject({ heard: z.array(z.string()) }),
-  },
+  role: 'chat',
+  name: 'talk/sum',
+  input: z.strictObject({}),
+  output: z.strictObject({ heard: z.array(z.string()) }),
   run: async ({ round, session }) => {
     const chat = session('chat-1');
     const heard = (await chat.list()).map(({ text }) => text).toSorted();
@@ -56,7 +65,10 @@ const sum = defineExecutor({
   },
 });
 const judge = defineExecutor({
-  ...{ role: 'validator', name: 'talk/judge', input: z.strictObject({}), output: Verdict },
+  role: 'validator',
+  name: 'talk/judge',
+  input: z.strictObject({}),
+  output: Verdict,
   run: ({ round }): Verdict => {
     const reason = { code: 'GUESSED', path: 'heard', message: 'a guess', remedy: 'say nothing' };
     if (round === 1) return { decision: 'rework', score: 0, checks: [], reasons: [reason] };
@@ -67,7 +79,9 @@ const judge = defineExecutor({
 test('what a plan grew speaks for itself; a later round that says nothing takes back what the one before said', async () => {
   const sessions = memorySessions();
   const grown = defineWorkflow({
-    ...{ name: 'grown', input: z.strictObject({}), result: 'steps.sum.output' },
+    name: 'grown',
+    input: z.strictObject({}),
+    result: 'steps.sum.output',
     steps: {
       plan: { executor: plan, input: {} },
       note: { executor: note, input: {}, after: ['plan'] },

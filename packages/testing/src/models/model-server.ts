@@ -99,7 +99,11 @@ async function readBody(request: IncomingMessage): Promise<string> {
 function toSeen(request: IncomingMessage, text: string): ModelRequestSeen {
   const body = JSON.parse(text === '' ? '{}' : text) as Record<string, unknown>;
   return {
-    ...{ path: request.url ?? '', at: performance.now(), headers: request.headers, body, text },
+    path: request.url ?? '',
+    at: performance.now(),
+    headers: request.headers,
+    body,
+    text,
     messages: Array.isArray(body['messages']) ? (body['messages'] as ModelMessageSeen[]) : [],
   };
 }

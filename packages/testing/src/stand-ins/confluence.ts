@@ -58,7 +58,12 @@ function answer(
   return {
     json: {
       results: shown.map((page) => toResult(page, expand)),
-      ...{ start, limit, size: shown.length, totalSize: found.length, cqlQuery: cql, searchDuration: 12 },
+      start,
+      limit,
+      size: shown.length,
+      totalSize: found.length,
+      cqlQuery: cql,
+      searchDuration: 12,
       _links: {
         base: `http://stand-in${context}`,
         context,
@@ -74,22 +79,23 @@ function toResult(page: ConfluencePage, expand: readonly string[]) {
   const webui = `/spaces/${space}/pages/${id}/${encodeURIComponent(title.replaceAll(' ', '+'))}`;
   return {
     content: {
-      ...{ id, type: 'page', status: 'current', title },
+      id,
+      type: 'page',
+      status: 'current',
+      title,
       ...(expand.includes('content.body.storage')
         ? { body: { storage: { value: storage, representation: 'storage' } } }
         : {}),
       ...(expand.includes('content.version') ? { version: { number: version, when, minorEdit: false } } : {}),
       _links: { webui, self: `http://stand-in/rest/api/content/${id}` },
     },
-    ...{
-      title,
-      excerpt: '',
-      url: webui,
-      entityType: 'content',
-      lastModified: when,
-      friendlyLastModified: 'recently',
-      score: 0,
-    },
+    title,
+    excerpt: '',
+    url: webui,
+    entityType: 'content',
+    lastModified: when,
+    friendlyLastModified: 'recently',
+    score: 0,
   };
 }
 

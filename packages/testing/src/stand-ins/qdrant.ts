@@ -90,13 +90,11 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
 function toInfo({ dimension, points, vector }: QdrantOptions) {
   const params = { size: dimension, distance: 'Cosine' };
   return {
-    ...{
-      status: 'green',
-      optimizer_status: 'ok',
-      indexed_vectors_count: points.length,
-      points_count: points.length,
-      segments_count: 1,
-    },
+    status: 'green',
+    optimizer_status: 'ok',
+    indexed_vectors_count: points.length,
+    points_count: points.length,
+    segments_count: 1,
     config: {
       params: { vectors: vector === undefined ? params : { [vector]: params }, shard_number: 1, replication_factor: 1 },
     },

@@ -73,7 +73,9 @@ export async function startStandIn(answer: (request: StandInRequest) => StandInA
   await once(server, 'listening');
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ url: `http://${host}`, host, requests },
+    url: `http://${host}`,
+    host,
+    requests,
     misbehave: (next) => {
       fault = next;
     },

@@ -25,7 +25,12 @@ function run(language: 'en' | 'zh', text: string) {
 /** What a report decides, without where in the text it stands. */
 function decisionsOf({ findings, compliant, summary, clauses }: ContractReport) {
   const judged = [...findings, ...compliant].map(({ clause, policy, found, expected, quote, explanation }) => ({
-    ...{ clause, policy, found, expected, quote, explanation },
+    clause,
+    policy,
+    found,
+    expected,
+    quote,
+    explanation,
   }));
   const read = clauses.map((clause) => (clause.present ? { ...clause, span: null, supporting: [] } : clause));
   return { judged, severities: findings.map(({ severity, problem }) => [severity, problem]), summary, read };

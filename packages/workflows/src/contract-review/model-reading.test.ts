@@ -33,7 +33,10 @@ const byRules = reviewContract({ text: TEXT, facts: FACTS });
 const review = reviewWithModel(TEXT, FACTS, byRules);
 
 const item = (clause: string, quote: string, figure: string | null = null, choice: string | null = null) => ({
-  ...{ clause, quote, figure, choice },
+  clause,
+  quote,
+  figure,
+  choice,
 });
 const GOOD = [
   item('liability_cap', CAP, 'EUR 250,000'),

@@ -171,7 +171,9 @@ test('a contradicting fact that no search brought up is looked for, once', () =>
   const [budget] = FACTS.filter(({ fact }) => fact === 'hb-training@1');
   if (budget?.assertion == null) throw new Error(question);
   const rival: FoundFact = {
-    ...{ ...budget, fact: 'old-memo@1', statement: 'Each employee has a training budget of EUR 900 per year.' },
+    ...budget,
+    fact: 'old-memo@1',
+    statement: 'Each employee has a training budget of EUR 900 per year.',
     assertion: { ...budget.assertion, value: '900' },
   };
   const known = found.map(({ subGoal, output }) => ({

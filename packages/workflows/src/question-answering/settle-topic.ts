@@ -152,9 +152,7 @@ function toSide(found: FoundFact | undefined, { score, evidence }: RankedResult)
   if (found === undefined) return [];
   const { fact, statement, assertion, sourceType, sourceRef } = found;
   const { value = null, unit = null } = assertion ?? {};
-  return [
-    { ...{ fact, disputeId: null, statement, value, unit, sourceType, sourceRef, score }, evidence: [...evidence] },
-  ];
+  return [{ fact, disputeId: null, statement, value, unit, sourceType, sourceRef, score, evidence: [...evidence] }];
 }
 
 function toOpenDispute(found: FoundFact, asked: Asked): Dispute {

@@ -76,7 +76,8 @@ describe('twins', () => {
     expect(
       judgeDuplicates([twin('a', { valid: { from: 0, until: 5 } }), twin('b', { valid: { from: 5, until: 9 } })]),
     ).toEqual({
-      ...{ actions: [], proposals: [] },
+      actions: [],
+      proposals: [],
     });
   });
 
@@ -90,7 +91,8 @@ describe('twins', () => {
     const person = twin('p', { signature: 'other', trust: 'human_confirmed' });
     const another = twin('q', { trust: 'human_confirmed' });
     expect(judgeContradictions([person, another], () => false)).toMatchObject({
-      ...{ actions: [], proposals: [{ proposal: 'contradiction' }] },
+      actions: [],
+      proposals: [{ proposal: 'contradiction' }],
     });
   });
 });
@@ -131,7 +133,8 @@ function look({ versions, disputes }: World): LaunderFindings {
         fading(knowledgeId, { version: number, ...(faded ? {} : { layer: 'core' }) }),
       ),
     ),
-    ...{ expired: [], uncited: [] },
+    expired: [],
+    uncited: [],
   };
 }
 

@@ -46,17 +46,24 @@ describe('eraser', () => {
     const phrases = ['rule', 'Statement', 'conclusion', 'net', 'analyzer', '2026', 'ab-1', 'demo', 'must'];
     const found = createEraser({ ...erasure, phrases });
     const said = {
-      ...{ statement: 'It is kept.', knowledgeType: 'rule', layer: 'core', modality: 'must', knowledgeId: 'net' },
-      ...{ type: 'net', id: 'demo', source: '/services/demo', time: '2026-01-05T10:00:00.000Z', validFrom: null },
-      ...{
-        derivedFrom: ['net@1', 'ab-1@2'],
-        tags: ['kept'],
-        nested: [{ knowledgeType: 'conclusion', role: 'analyzer' }],
-      },
+      statement: 'It is kept.',
+      knowledgeType: 'rule',
+      layer: 'core',
+      modality: 'must',
+      knowledgeId: 'net',
+      type: 'net',
+      id: 'demo',
+      source: '/services/demo',
+      time: '2026-01-05T10:00:00.000Z',
+      validFrom: null,
+      derivedFrom: ['net@1', 'ab-1@2'],
+      tags: ['kept'],
+      nested: [{ knowledgeType: 'conclusion', role: 'analyzer' }],
     };
     expect(found.json(said)).toBe(said);
     expect(found.json({ id: 'a net sum', type: 'the analyzer', rule: 'rule' })).toEqual({
-      ...{ id: `a ${ERASED} sum`, type: `the ${ERASED}` },
+      id: `a ${ERASED} sum`,
+      type: `the ${ERASED}`,
       rule: ERASED,
     });
   });
@@ -90,8 +97,11 @@ describe('eraser', () => {
     const found = createEraser({ ...erasure, phrases });
     expect(
       found.json({
-        ...{ role: 'alice@example.com', decision: 'DE89370400440532013000', clause: 'payment_term' },
-        ...{ DE89370400440532013000: '+49 170 1234567', 'Mueller-Luedenscheidt': 1 },
+        role: 'alice@example.com',
+        decision: 'DE89370400440532013000',
+        clause: 'payment_term',
+        DE89370400440532013000: '+49 170 1234567',
+        'Mueller-Luedenscheidt': 1,
       }),
     ).toEqual({ role: ERASED, decision: ERASED, clause: 'payment_term', [ERASED]: 1 });
     const ours = {
