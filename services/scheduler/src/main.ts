@@ -35,20 +35,18 @@ await runService({
     });
     const bus = await connectServiceBus(context, { kind: 'scheduler' });
     const scheduler = await startScheduler({
-      ...{
-        bus,
-        database,
-        logger,
-        metrics,
-        tracer,
-        workflows,
-        sweepMs: config.SWEEP_MS,
-        retainDays: config.RETAIN_DAYS,
-        reconcileMs: config.RECONCILE_MS,
-        letterRetainDays: config.LETTER_RETAIN_DAYS,
-        rolloutMs: config.ROLLOUT_MS,
-        modelLeaseMs: config.MODEL_LEASE_MS,
-      },
+      bus,
+      database,
+      logger,
+      metrics,
+      tracer,
+      workflows,
+      sweepMs: config.SWEEP_MS,
+      retainDays: config.RETAIN_DAYS,
+      reconcileMs: config.RECONCILE_MS,
+      letterRetainDays: config.LETTER_RETAIN_DAYS,
+      rolloutMs: config.ROLLOUT_MS,
+      modelLeaseMs: config.MODEL_LEASE_MS,
       machine: {
         leaseMs: config.LEASE_MS,
         ringCheckMs: config.RING_CHECK_MS,

@@ -109,7 +109,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
 
   const context = { database, plans: new PlanCache(), states: new StateCache(), epoch, options: machine, tracer };
   const relay = new DoorbellRelay({
-    ...{ context, publisher, onError },
+    context,
+    publisher,
+    onError,
     isConnected: () => bus.connected,
     onUnsendable: async ({ state, stepId, attempt }, error) => {
       const { tenantId, taskId } = state.task;
@@ -173,7 +175,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       'reconciler',
       1_000,
       createReconciler({
-        ...{ ledger, everyMs: options.reconcileMs, onFault: (error) => onError(error, 'reconciler') },
+        ledger,
+        everyMs: options.reconcileMs,
+        onFault: (error) => onError(error, 'reconciler'),
         onRepair: (repair) => {
           repairs.inc({ what: repair.what });
           logger.error({ ...repair }, 'a task that nothing moved was repaired: a fault led here');

@@ -7,14 +7,33 @@ import { askModel } from './ask-model.ts';
 
 const text = 'For its liability towards Customer the Vendor answers with EUR 250,000 and no more.\n';
 const fact: FactView = {
-  ...{ tenantId: 'acme', knowledgeId: 'cap', version: 1, statement: 'A contract must cap liability.' },
+  tenantId: 'acme',
+  knowledgeId: 'cap',
+  version: 1,
+  statement: 'A contract must cap liability.',
   assertion: {
-    ...{ subject: 'contract.liability_cap', predicate: 'required', value: 'true', unit: null },
-    ...{ polarity: 'positive', modality: 'must' },
+    subject: 'contract.liability_cap',
+    predicate: 'required',
+    value: 'true',
+    unit: null,
+    polarity: 'positive',
+    modality: 'must',
   },
-  ...{ knowledgeType: 'rule', layer: 'core', sourceType: 'human_confirmed', sourceRef: 'policy:test' },
-  ...{ weight: 1, confidence: 1, importance: 1, accessLevel: 'internal', sensitivity: 'none' },
-  ...{ contentHash: '0'.repeat(64), tags: [], validFrom: null, validUntil: null, revisionFrom: 1, revisionUntil: null },
+  knowledgeType: 'rule',
+  layer: 'core',
+  sourceType: 'human_confirmed',
+  sourceRef: 'policy:test',
+  weight: 1,
+  confidence: 1,
+  importance: 1,
+  accessLevel: 'internal',
+  sensitivity: 'none',
+  contentHash: '0'.repeat(64),
+  tags: [],
+  validFrom: null,
+  validUntil: null,
+  revisionFrom: 1,
+  revisionUntil: null,
 };
 const facts = [fact];
 const analysis = reviewContract({ text, facts });
@@ -23,7 +42,9 @@ function withModel(ask: () => Promise<never>, more: Partial<StepContext> = {}) {
   return askModel(
     fakeStepContext({ model: { ...fakeStepContext().model, name: 'slow', isOffline: false, ask }, ...more }),
     {
-      ...{ text, facts, analysis },
+      text,
+      facts,
+      analysis,
     },
   );
 }

@@ -28,7 +28,10 @@ async function analyze(text: string) {
   const document = { name: 'c.txt', mediaType: 'text/plain', sha256: 'a'.repeat(64), bytes: 10 };
   const output = await analyzeExecutor().execute(context, { document, facts: [], feedback: null });
   const facts = proposed.map(({ statement, assertion, sourceType, confidence }) => ({
-    ...{ statement, assertion, sourceType, confidence },
+    statement,
+    assertion,
+    sourceType,
+    confidence,
   }));
   return { facts, output };
 }

@@ -8,7 +8,9 @@ const document = (name: string) => ({ name, mediaType: 'text/plain', sha256: 'a'
 
 test('two reports in both orders are the same: nothing of one review is in another', async () => {
   const inputs = ['Invoices are due within 30 days.', '甲方应在收到发票后60日内付款。'].map((text, index) => ({
-    ...{ document: document(`${index}.txt`), pin, feedback: null },
+    document: document(`${index}.txt`),
+    pin,
+    feedback: null,
     analysis: reviewContract({ text, facts: [] }),
   }));
   await expect(assertRemembersNothing(generateExecutor(), [inputs[0], inputs[1]])).resolves.toBeUndefined();

@@ -4,8 +4,15 @@ import { decodeKnowledgeMessage } from './decode-message.ts';
 
 const STORED = Date.parse('2026-01-31T09:30:00.000Z');
 const candidate: Candidate = {
-  ...{ statement: 'The rate is 6 percent.', assertion: null, knowledgeType: 'rule', sourceType: 'internal_document' },
-  ...{ sourceRef: 'doc:a', confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+  statement: 'The rate is 6 percent.',
+  assertion: null,
+  knowledgeType: 'rule',
+  sourceType: 'internal_document',
+  sourceRef: 'doc:a',
+  confidence: 1,
+  importance: 1,
+  derivedFrom: [],
+  tags: [],
 };
 
 /** As it was said by a machine whose clock says `time`. */

@@ -30,7 +30,11 @@ export function serveControls(
     serveEndpoint(bus, TaskCancel, SOURCE, async ({ tenantId, data: { taskId, reason }, envelope }) => {
       const input = { kind: 'cancel', reason: reason ?? 'cancelled by its tenant' } as const;
       const { cancelled, refused } = await ledger.apply({
-        ...{ kind: 'control', tenantId, taskId, requestId: envelope.id, input },
+        kind: 'control',
+        tenantId,
+        taskId,
+        requestId: envelope.id,
+        input,
       });
       if (refused !== null) throw AppError.fromBody(refused);
       if (cancelled === undefined) throw new AppError('NOT_FOUND', `task "${taskId}" is not known`);

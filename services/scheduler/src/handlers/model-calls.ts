@@ -33,8 +33,11 @@ export function serveModelCalls(context: HandlerContext & { readonly modelLeaseM
     if (subject !== `mdl.${ask.role}`) throw new AppError('TENANT_MISMATCH', `role "${ask.role}" asked on ${subject}`);
     const reply = await withTransaction(database, LEDGER_SCOPE, (tx) => apply(tx, ask, context.modelLeaseMs));
     const attributes = {
-      ...{ id: `${envelope.id}.reply`, source: '/services/scheduler', time: new Date().toISOString() },
-      ...{ tenantid: envelope.tenantid, causationid: envelope.id },
+      id: `${envelope.id}.reply`,
+      source: '/services/scheduler',
+      time: new Date().toISOString(),
+      tenantid: envelope.tenantid,
+      causationid: envelope.id,
     };
     return encodeMessage(ModelCallReply, attributes, reply);
   }

@@ -54,8 +54,13 @@ export async function replayLetter(context: ReplayContext, wish: Wish): Promise<
   if (data.edit !== undefined && !('input' in data.edit))
     throw new AppError('INVALID_INPUT', 'edit.body is for messages; the letter is of a step: give edit.input');
   const { reply, refused } = await context.ledger.apply({
-    ...{ kind: 'replay', tenantId, letterId: data.letterId, requestId: wish.requestId },
-    ...{ force: data.force ?? false, batch: data.batch ?? null, dryRun: data.dryRun ?? false },
+    kind: 'replay',
+    tenantId,
+    letterId: data.letterId,
+    requestId: wish.requestId,
+    force: data.force ?? false,
+    batch: data.batch ?? null,
+    dryRun: data.dryRun ?? false,
     input: data.edit !== undefined && 'input' in data.edit ? data.edit.input : null,
   });
   if (refused !== null) throw AppError.fromBody(refused);
@@ -65,7 +70,10 @@ export async function replayLetter(context: ReplayContext, wish: Wish): Promise<
 async function replayMessage(context: ReplayContext, wish: Wish, letter: ReplayableLetter): Promise<Value> {
   const { tenantId, data, requestId } = wish;
   const run: LetterRun = {
-    ...{ letterId: letter.letter_id, requestId, force: data.force ?? false, batch: data.batch ?? null },
+    letterId: letter.letter_id,
+    requestId,
+    force: data.force ?? false,
+    batch: data.batch ?? null,
     edited: toEditedBytes(data),
   };
   // Under no lock yet: only so that a refusal names the letter's state before its bytes' faults.

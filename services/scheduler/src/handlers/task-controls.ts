@@ -40,7 +40,9 @@ export function serveTaskControls({ bus, ledger }: HandlerContext): readonly Ser
     ),
     serveEndpoint(bus, TaskReject, SOURCE, ({ tenantId, data: { taskId, sha256, reason }, envelope }) =>
       decide(tenantId, envelope.id, taskId, {
-        ...{ kind: 'gate', action: 'reject', sha256 },
+        kind: 'gate',
+        action: 'reject',
+        sha256,
         reason: reason ?? 'no reason given',
       }),
     ),

@@ -56,7 +56,8 @@ export async function applyControl(tx: Tx, batch: Batch, item: ControlItem): Pro
   }
   for (const letter of letters) await markReplayed(tx, letter, { status: 'replaying' });
   const done: Done = {
-    ...{ verb, taskId: item.taskId },
+    verb,
+    taskId: item.taskId,
     ...(input.kind === 'cancel' ? { cancelled: answerCancel(item, decided) } : {}),
   };
   await saveReply(tx, item.tenantId, item.requestId, done);

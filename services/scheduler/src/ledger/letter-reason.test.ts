@@ -13,7 +13,9 @@ test('B7: at most 8 KB, without keys, and every reader takes it', () => {
       fc.integer({ min: 0, max: 20_000 }),
       (message, details, padding) => {
         const reason = toLetterReason({
-          ...{ code: 'MODEL_REFUSED', disposition: 'terminal', message: `${KEY} ${message}` },
+          code: 'MODEL_REFUSED',
+          disposition: 'terminal',
+          message: `${KEY} ${message}`,
           details: { ...details, echo: `${KEY}${' x'.repeat(padding)}` },
         });
         const text = JSON.stringify(reason);

@@ -9,7 +9,9 @@ const MAX_DETAILS = 3_500;
 export function toLetterReason({ code, disposition, message, retryAfterMs, details }: ErrorBody): ErrorBody {
   const kept = details === undefined ? undefined : toKeptDetails(details);
   return {
-    ...{ code, disposition, message: cutBytes(scrub(message), MAX_MESSAGE) },
+    code,
+    disposition,
+    message: cutBytes(scrub(message), MAX_MESSAGE),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(kept === undefined ? {} : { details: kept }),
   };

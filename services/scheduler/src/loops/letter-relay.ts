@@ -65,7 +65,10 @@ async function putBack({ publisher, database }: LetterRelayOptions, message: Ret
 function toPublication({ letterId, subject, headers, body, replays }: ReturningMessage) {
   const kept = Object.entries(headers).filter(([name]) => /^[!#-9;-~]+$/.test(name) && !/^nats-/i.test(name));
   return {
-    ...{ stream: STREAM, subject, body, messageId: `replay:${letterId}:${replays}` },
+    stream: STREAM,
+    subject,
+    body,
+    messageId: `replay:${letterId}:${replays}`,
     headers: { ...Object.fromEntries(kept), [HEADERS.replayOf]: letterId },
   };
 }
