@@ -41,11 +41,7 @@ const analysis = reviewContract({ text, facts });
 function withModel(ask: () => Promise<never>, more: Partial<StepContext> = {}) {
   return askModel(
     fakeStepContext({ model: { ...fakeStepContext().model, name: 'slow', isOffline: false, ask }, ...more }),
-    {
-      text,
-      facts,
-      analysis,
-    },
+    { text, facts, analysis },
   );
 }
 

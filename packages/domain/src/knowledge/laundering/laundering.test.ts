@@ -75,10 +75,7 @@ describe('twins', () => {
     expect(longer).toMatchObject({ actions: [], proposals: [{ fact: 'b@1' }] });
     expect(
       judgeDuplicates([twin('a', { valid: { from: 0, until: 5 } }), twin('b', { valid: { from: 5, until: 9 } })]),
-    ).toEqual({
-      actions: [],
-      proposals: [],
-    });
+    ).toEqual({ actions: [], proposals: [] });
   });
 
   test('a contradiction is a question, asked once', () => {
