@@ -103,8 +103,11 @@ export class NoopLoad {
     const taskId = randomUUID();
     this.#waiting.set(taskId, performance.now());
     const attributes = {
-      ...{ id: randomUUID(), source: '/bench', time: new Date().toISOString() },
-      ...{ tenantid: tenant, taskid: taskId },
+      id: randomUUID(),
+      source: '/bench',
+      time: new Date().toISOString(),
+      tenantid: tenant,
+      taskid: taskId,
     };
     const body = encodeMessage(TaskSubmit, attributes, { workflow, input: {} });
     await this.#send({ stream: 'INTAKE', subject: subjects.submit(tenant), messageId: attributes.id, body });

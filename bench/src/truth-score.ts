@@ -22,8 +22,13 @@ export interface Tally {
 
 export function emptyTally(): Tally {
   return {
-    ...{ truePositive: 0, falsePositive: 0, falseNegative: 0, trueNegative: 0 },
-    ...{ spanHit: 0, valueRight: 0, valueWrong: 0 },
+    truePositive: 0,
+    falsePositive: 0,
+    falseNegative: 0,
+    trueNegative: 0,
+    spanHit: 0,
+    valueRight: 0,
+    valueWrong: 0,
   };
 }
 

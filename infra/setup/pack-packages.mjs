@@ -80,7 +80,9 @@ async function runCompiler(packages, work, options) {
   const settings = {
     extends: join(checkout, 'tsconfig.build.json'),
     compilerOptions: {
-      ...{ rootDir: checkout, outDir: join(work, 'out'), typeRoots: [join(checkout, 'node_modules/@types')] },
+      rootDir: checkout,
+      outDir: join(work, 'out'),
+      typeRoots: [join(checkout, 'node_modules/@types')],
       ...options,
     },
     files: packages.flatMap((each) => entriesOf(each).map(({ file }) => file)),

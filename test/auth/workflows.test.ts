@@ -33,7 +33,9 @@ const WORKER = new URL('../fixtures/registering-worker.ts', import.meta.url).pat
 let said = 0;
 async function register(bus: Bus, role: string, plan: object): Promise<void> {
   const attributes = {
-    ...{ id: `w:${++said}`, source: `/services/${role}/w`, tenantid: 'system' },
+    id: `w:${++said}`,
+    source: `/services/${role}/w`,
+    tenantid: 'system',
     time: new Date().toISOString(),
   };
   const data = { worker: `${role}-0123456789ab`, role, workflows: [{ ...plan }] };
@@ -42,7 +44,9 @@ async function register(bus: Bus, role: string, plan: object): Promise<void> {
 
 const planOf = (name: string, executor = 'poems/write') =>
   defineWorkflow({
-    ...{ name, input: z.strictObject({ topic: z.string() }), result: 'steps.write.output' },
+    name,
+    input: z.strictObject({ topic: z.string() }),
+    result: 'steps.write.output',
     steps: { write: { role: 'analyzer', executor, input: { topic: 'input.topic' } } },
   }).plan;
 
@@ -61,7 +65,8 @@ test('a registered workflow is known to every scheduler at once, with its inputâ
 test('a name belongs to the role that registered it first, and never to a worker where it is built in', async () => {
   await register(analyzer, 'analyzer', planOf('ode'));
   await expect(register(generator, 'generator', planOf('ode'))).rejects.toMatchObject({
-    ...{ code: 'WORKFLOW_TAKEN', disposition: 'conflict' },
+    code: 'WORKFLOW_TAKEN',
+    disposition: 'conflict',
     message: expect.stringContaining('role "analyzer"'),
   });
   await expect(register(analyzer, 'analyzer', planOf('noop'))).rejects.toMatchObject({ code: 'WORKFLOW_TAKEN' });
@@ -73,9 +78,7 @@ test('a plan that can not be is refused by step and fault, and nothing of it is 
   const [step] = plan.steps;
   await expect(
     register(analyzer, 'analyzer', { ...plan, steps: [{ ...step, after: ['write'] }] }),
-  ).rejects.toMatchObject({
-    ...{ code: 'PLAN_INVALID', message: expect.stringContaining('cycle') },
-  });
+  ).rejects.toMatchObject({ code: 'PLAN_INVALID', message: expect.stringContaining('cycle') });
   await expect(client.submit({ workflow: 'broken', input: { topic: '' } })).rejects.toMatchObject({
     code: 'UNKNOWN_WORKFLOW',
   });
@@ -84,7 +87,8 @@ test('a plan that can not be is refused by step and fault, and nothing of it is 
 test('an input schema that cannot be read is refused before it is stored', async () => {
   const plan = { ...planOf('unreadable'), inputSchema: { type: 'object', unevaluatedProperties: false, if: {} } };
   await expect(register(analyzer, 'analyzer', plan)).rejects.toMatchObject({
-    ...{ code: 'PLAN_INVALID', message: expect.stringContaining('inputSchema') },
+    code: 'PLAN_INVALID',
+    message: expect.stringContaining('inputSchema'),
   });
   expect(await platform.database.sql(`SELECT FROM ledger.workflows WHERE workflow = 'unreadable'`)).toEqual([]);
 });

@@ -21,18 +21,24 @@ const compute = { ...work, executor: 'scripted/compute' };
 /** More attempts than faults: what fails, fails because it should. */
 export const CHAOS_WORKFLOWS: readonly CompiledWorkflow[] = [
   defineWorkflow({
-    ...{ name: 'chaos-judged', input: z.strictObject({ script: Script }), result: 'steps.make.output' },
+    name: 'chaos-judged',
+    input: z.strictObject({ script: Script }),
+    result: 'steps.make.output',
     steps: {
       make: { ...work, input },
       judge: {
-        ...{ ...work, executor: 'scripted/judge', after: ['make'] },
+        ...work,
+        executor: 'scripted/judge',
+        after: ['make'],
         input: { script: 'input.script', made: 'steps.make.output' },
       },
     },
     validation: { step: 'judge', rework: ['make'], maxRounds: 3 },
   }),
   defineWorkflow({
-    ...{ name: 'chaos-pure', input: z.strictObject({ n: z.int() }), result: 'steps.three.output.n' },
+    name: 'chaos-pure',
+    input: z.strictObject({ n: z.int() }),
+    result: 'steps.three.output.n',
     steps: {
       one: { ...compute, input: { n: 'input.n' } },
       two: { ...compute, after: ['one'], input: { n: 'steps.one.output.n' } },

@@ -81,8 +81,10 @@ function toStory(name: string, samples: readonly Sample[]): MemoryStory {
   return {
     name,
     minutes: Math.round(((samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0)) / 6_000) / 10,
-    ...{ startMb: least(first, 'liveMb'), endMb: least(last, 'liveMb') },
-    ...{ rssStartMb: least(first, 'rssMb'), rssEndMb: least(last, 'rssMb') },
+    startMb: least(first, 'liveMb'),
+    endMb: least(last, 'liveMb'),
+    rssStartMb: least(first, 'rssMb'),
+    rssEndMb: least(last, 'rssMb'),
     sockets: samples.at(-1)?.sockets ?? 0,
   };
 }

@@ -7,7 +7,9 @@ import { slate, watchSlate } from '../fixtures/slate.ts';
 let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
-    ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: PLAN_WORKFLOWS, workers: ['analyzer', 'validator'] },
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    workflows: PLAN_WORKFLOWS,
+    workers: ['analyzer', 'validator'],
   });
 });
 afterAll(() => p?.[Symbol.asyncDispose]());

@@ -56,7 +56,8 @@ test('--answers: the workflow is asked at each question’s pin, and an answer w
 
   const assertion = { subject: 'security.password', predicate: 'min_characters', value: '8', unit: 'characters' };
   await client.facts.add({
-    ...{ knowledgeId: 'hb-password', statement: 'Passwords must have at least 8 characters.' },
+    knowledgeId: 'hb-password',
+    statement: 'Passwords must have at least 8 characters.',
     assertion: { ...assertion, polarity: 'positive', modality: 'must' },
   });
   const spoiled = await regress();

@@ -14,7 +14,8 @@ let env: Env;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'slate-controls-'));
   p = await startScripted({
-    ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: PLAN_WORKFLOWS },
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    workflows: PLAN_WORKFLOWS,
     workers: ['analyzer', 'validator'],
   });
   const { url, password } = p.platform.broker;

@@ -40,8 +40,10 @@ afterAll(async () => {
 
 const run = (...args: string[]): Promise<Ran> =>
   slate(args, {
-    ...{ NATS_URL: platform.broker.url, DATABASE_URL: platform.database.adminUrl },
-    ...{ CLEANSLATE_HOME: home, NO_COLOR: '1' },
+    NATS_URL: platform.broker.url,
+    DATABASE_URL: platform.database.adminUrl,
+    CLEANSLATE_HOME: home,
+    NO_COLOR: '1',
   });
 async function ok<T>(...args: string[]): Promise<T> {
   const ran = await run(...args, '--json');
@@ -159,7 +161,10 @@ test('a workflow that workers brought is listed, and removed where no schedule s
   expect([scheduled.code, scheduled.stderr]).toEqual([2, expect.stringContaining('1 schedule starts "sonnet"')]);
   await client.schedules.delete('weekly');
   expect(await ok('workflow', 'remove', 'sonnet')).toEqual({
-    ...{ workflow: 'sonnet', role: 'bard', removed: true, workers: 0 },
+    workflow: 'sonnet',
+    role: 'bard',
+    removed: true,
+    workers: 0,
   });
   await waitFor('it can no longer be submitted', async () => (await takes()) === 'UNKNOWN_WORKFLOW');
   expect((await client.tasks({ state: 'failed' })).tasks.map((task) => task.taskId)).not.toContain(taskId);

@@ -25,8 +25,14 @@ async function openWire(requestTimeoutMs: number): Promise<Wire> {
 }
 
 const REPORT: LaunderReport = {
-  ...{ reportId: 1, startedAt: '2026-11-30T00:00:00.000Z', finishedAt: '2026-11-30T00:00:01.000Z', askedBy: 'person' },
-  ...{ revision: 1, actions: [], proposals: [], more: false },
+  reportId: 1,
+  startedAt: '2026-11-30T00:00:00.000Z',
+  finishedAt: '2026-11-30T00:00:01.000Z',
+  askedBy: 'person',
+  revision: 1,
+  actions: [],
+  proposals: [],
+  more: false,
   measures: { writeAccuracy: null, sampled: 0, recallHitRate: null, tasks: 0 },
 };
 

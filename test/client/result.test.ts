@@ -48,7 +48,9 @@ test('a submit that no broker takes ends at its time, and says how to find out',
   await waitFor('the client noticed', () => !client.bus.connected);
   const submitted = client.submit({ workflow: 'noop', input: {}, key: 'never' }, { timeoutMs: 1_500 });
   await expect(submitted).rejects.toMatchObject({
-    ...{ code: 'BROKER_UNAVAILABLE', disposition: 'retryable', details: { taskId: expect.any(String) } },
+    code: 'BROKER_UNAVAILABLE',
+    disposition: 'retryable',
+    details: { taskId: expect.any(String) },
     message: expect.stringContaining(
       '`slate doctor` tells what the broker lacks; when the broker is back, submit again with the same key',
     ),

@@ -54,8 +54,12 @@ export class ScriptedScheduler implements AsyncDisposable {
     message.ack();
     if (this.#script.loses(this.submitIds.length)) return;
     const attributes = {
-      ...{ id: crypto.randomUUID(), source: '/test', time: new Date().toISOString(), tenantid: envelope.tenantid },
-      ...{ taskid: taskId, causationid: envelope.id },
+      id: crypto.randomUUID(),
+      source: '/test',
+      time: new Date().toISOString(),
+      tenantid: envelope.tenantid,
+      taskid: taskId,
+      causationid: envelope.id,
     };
     const error = {
       code: 'IDEMPOTENCY_CONFLICT',
@@ -76,7 +80,10 @@ export class ScriptedScheduler implements AsyncDisposable {
         ? encodeMessage(SubmitRefused, attributes, { error })
         : encodeMessage(TaskAccepted, attributes, accepted);
     await this.#publisher.publish({
-      ...{ stream: 'EVENTS', subject: subjects.taskEvent(envelope.tenantid, taskId), body, messageId: attributes.id },
+      stream: 'EVENTS',
+      subject: subjects.taskEvent(envelope.tenantid, taskId),
+      body,
+      messageId: attributes.id,
     });
   }
 

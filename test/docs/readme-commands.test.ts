@@ -24,7 +24,8 @@ beforeAll(async () => {
   await symlink(join(checkoutRoot, 'examples'), join(dir, 'examples'));
   shell = new Shell(dir, {
     ...process.env,
-    ...{ CLEANSLATE_HOME: join(dir, 'home'), NO_COLOR: '1' },
+    CLEANSLATE_HOME: join(dir, 'home'),
+    NO_COLOR: '1',
     PATH: [dirname(findPinnedNode()), join(checkoutRoot, 'node_modules', '.bin'), process.env['PATH']].join(delimiter),
   });
 });

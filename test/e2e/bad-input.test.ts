@@ -159,8 +159,14 @@ async function submit(
 ): Promise<Refusal> {
   const id = `bad-${++n}`;
   const head = {
-    ...{ specversion: '1.0', id, source: '/test', type: 'task.submit.v1', datacontenttype: 'application/json' },
-    ...{ time: new Date().toISOString(), tenantid: tenantId, ...more },
+    specversion: '1.0',
+    id,
+    source: '/test',
+    type: 'task.submit.v1',
+    datacontenttype: 'application/json',
+    time: new Date().toISOString(),
+    tenantid: tenantId,
+    ...more,
   };
   const body = `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
   bus.publish(`cmd.task.${tenantId}`, Buffer.from(body));

@@ -19,7 +19,11 @@ afterAll(() => p[Symbol.asyncDispose]());
 const show = (id: string) => p.client.deadLetters.show(id);
 const replay = (id: string) => p.client.deadLetters.replay(id);
 const head = (id: string, taskid: string, time = new Date()) => ({
-  ...{ id, source: '/test', time: time.toISOString(), tenantid: 'acme', taskid },
+  id,
+  source: '/test',
+  time: time.toISOString(),
+  tenantid: 'acme',
+  taskid,
 });
 
 describe('B8: a letter of an older version', () => {
@@ -77,7 +81,10 @@ describe('B9: a replay repeats nothing that succeeded', () => {
       return open.length === 0 && (await p.sql('SELECT FROM knowledge.outbox')).length === 0;
     });
     const settled = encodeMessage(CandidatesSettled, head('again', taskId), {
-      ...{ taskId, revision: 1, outcomes: [], missing: [] },
+      taskId,
+      revision: 1,
+      outcomes: [],
+      missing: [],
     });
     const id = await writeLetter('EVENTS', 'scheduler-settled', 'evt.knowledge.acme.settled', Buffer.from(settled));
     const before = await lastSequence('EVENTS');
@@ -135,9 +142,15 @@ async function saying(taskId: string, subject: string, n: number, time: Date): P
     KnowledgePropose,
     { ...head(candidateid, taskId, time), ...claim },
     {
-      ...{ statement: `${subject} is ${n}`, knowledgeType: 'conclusion', sourceType: 'internal_document' },
+      statement: `${subject} is ${n}`,
+      knowledgeType: 'conclusion',
+      sourceType: 'internal_document',
       assertion: { subject, predicate: 'is', value: String(n), unit: null, polarity: 'positive', modality: 'is' },
-      ...{ sourceRef: `task:${taskId}`, confidence: 0.95, importance: 0.5, derivedFrom: [], tags: [] },
+      sourceRef: `task:${taskId}`,
+      confidence: 0.95,
+      importance: 0.5,
+      derivedFrom: [],
+      tags: [],
     },
   );
   return Buffer.from(body);

@@ -49,8 +49,15 @@ test('E13: one completion told ten times at once, to two schedulers, counts once
     const [step] = await stepsOf(p.platform, taskId);
     const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: step?.claim_id ?? '' };
     const attributes = {
-      ...{ id: toReportId(fence), source: '/test', time: new Date().toISOString(), tenantid: 'acme', taskid: taskId },
-      ...{ stepid: 'work', attempt: 1, claimid: fence.claimId, epoch: 1 },
+      id: toReportId(fence),
+      source: '/test',
+      time: new Date().toISOString(),
+      tenantid: 'acme',
+      taskid: taskId,
+      stepid: 'work',
+      attempt: 1,
+      claimid: fence.claimId,
+      epoch: 1,
     };
     const output = { text: 'told', round: 1, feedback: null };
     const report = { outcome: 'succeeded' as const, output, usage: { durationMs: 1 }, candidates: [] };
@@ -73,8 +80,15 @@ test('E13: one completion told ten times at once, to two schedulers, counts once
   const body = encodeMessage(
     StepReport,
     {
-      ...{ id: toReportId(fence), source: '/test', time: new Date().toISOString(), tenantid: 'acme', taskid: late },
-      ...{ stepid: 'work', attempt: 1, claimid: fence.claimId, epoch: 1 },
+      id: toReportId(fence),
+      source: '/test',
+      time: new Date().toISOString(),
+      tenantid: 'acme',
+      taskid: late,
+      stepid: 'work',
+      attempt: 1,
+      claimid: fence.claimId,
+      epoch: 1,
     },
     {
       outcome: 'succeeded',

@@ -26,7 +26,11 @@ beforeAll(async () => {
   postgres = await startOwnPostgres(stack);
   const probe = `--import ${new URL('../chaos/memory-probe.ts', import.meta.url).href}`;
   p = await startScripted({
-    ...{ postgresAdminUrl: postgres.adminUrl, cuttable: true, services: [], workers: [], workflows: CHAOS_WORKFLOWS },
+    postgresAdminUrl: postgres.adminUrl,
+    cuttable: true,
+    services: [],
+    workers: [],
+    workflows: CHAOS_WORKFLOWS,
     env: { NODE_OPTIONS: `--max-semi-space-size=8 --max-old-space-size=512 ${probe}` },
   });
   stack.use(p);

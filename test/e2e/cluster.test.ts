@@ -33,7 +33,8 @@ beforeAll(async () => {
   urls = servers.map(({ url }) => url).join(',');
   admin = stack.use(await connectAs({ kind: 'admin' }));
   await waitFor('the cluster takes streams', () => applyTopology(admin, { roles: BUILT_IN_ROLES, replicas: 3 }), {
-    ...{ timeoutMs: 180_000, everyMs: 500 },
+    timeoutMs: 180_000,
+    everyMs: 500,
   });
 }, 240_000);
 afterAll(() => stack.disposeAsync());
@@ -84,7 +85,8 @@ test('A21: 200 messages published while the leader steps down again and again, a
 test('A21: tasks complete exactly once while the leader of their streams is killed under load', async () => {
   const p: ScriptedPlatform = stack.use(
     await startScripted({
-      ...{ postgresAdminUrl: inject('postgresAdminUrl'), env: { NATS_URL: urls, LEASE_MS: '6000' } },
+      postgresAdminUrl: inject('postgresAdminUrl'),
+      env: { NATS_URL: urls, LEASE_MS: '6000' },
       workerEnv: { SLOTS: '8' },
     }),
   );

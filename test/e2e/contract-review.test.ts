@@ -127,11 +127,19 @@ describe('what must not be altered on the way', () => {
     const knowledgeId = `altered-${clause}-${predicate}`;
     const period = { value: rule.value, statement: rule.says, validFrom: null, validUntil: null };
     await client.facts.import({
-      ...{ sourceRef: 'policy:test', sourceType: 'human_confirmed' },
+      sourceRef: 'policy:test',
+      sourceType: 'human_confirmed',
       facts: [
         {
-          ...{ knowledgeId, subject: `contract.${clause}`, predicate, unit: rule.unit, polarity: 'positive' },
-          ...{ modality: rule.modality ?? 'must', knowledgeType: 'rule', tags: [], periods: [period] },
+          knowledgeId,
+          subject: `contract.${clause}`,
+          predicate,
+          unit: rule.unit,
+          polarity: 'positive',
+          modality: rule.modality ?? 'must',
+          knowledgeType: 'rule',
+          tags: [],
+          periods: [period],
         },
       ],
     });
@@ -202,10 +210,17 @@ describe('what must not be altered on the way', () => {
     const client = await platform.client('globex');
     const period = { value: '1', statement: 'A page says: one month.', validFrom: null, validUntil: null };
     await client.facts.import({
-      ...{ sourceRef: 'web:example.org', sourceType: 'external_source' },
+      sourceRef: 'web:example.org',
+      sourceType: 'external_source',
       facts: Array.from({ length: 300 }, (_, index) => ({
-        ...{ knowledgeId: `a-page-${index}`, subject: 'contract.non_compete', predicate: 'max_months', unit: 'months' },
-        ...{ polarity: 'positive' as const, modality: 'must' as const, knowledgeType: 'rule' as const, tags: [] },
+        knowledgeId: `a-page-${index}`,
+        subject: 'contract.non_compete',
+        predicate: 'max_months',
+        unit: 'months',
+        polarity: 'positive' as const,
+        modality: 'must' as const,
+        knowledgeType: 'rule' as const,
+        tags: [],
         periods: [period],
       })),
     });

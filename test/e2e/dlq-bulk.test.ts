@@ -110,7 +110,8 @@ describe('slate dlq', () => {
       }
       const tasks = await Promise.all(submitted);
       await waitFor('all of them given up', async () => (await count('open', code)) === LETTERS, {
-        ...{ timeoutMs: 20_000 + LETTERS * 60, everyMs: 200 },
+        timeoutMs: 20_000 + LETTERS * 60,
+        everyMs: 200,
       });
       p.openGate('many');
       const [idle, busy]: [number[], number[]] = [[], []];

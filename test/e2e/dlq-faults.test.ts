@@ -130,12 +130,27 @@ describe('a dead letter under faults', () => {
     const body = encodeMessage(
       KnowledgePropose,
       {
-        ...{ id: 'c-lost', source: '/test', time: new Date().toISOString(), tenantid: 'acme', taskid: taskId },
-        ...{ stepid: 'work', attempt: 1, claimid: 'c-1', candidateid: 'lost-1', epoch: 1 },
+        id: 'c-lost',
+        source: '/test',
+        time: new Date().toISOString(),
+        tenantid: 'acme',
+        taskid: taskId,
+        stepid: 'work',
+        attempt: 1,
+        claimid: 'c-1',
+        candidateid: 'lost-1',
+        epoch: 1,
       },
       {
-        ...{ statement: 'lost', assertion: null, knowledgeType: 'other', sourceType: 'internal_document' },
-        ...{ sourceRef: 'x', confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+        statement: 'lost',
+        assertion: null,
+        knowledgeType: 'other',
+        sourceType: 'internal_document',
+        sourceRef: 'x',
+        confidence: 1,
+        importance: 1,
+        derivedFrom: [],
+        tags: [],
       },
     );
     await p.client.deadLetters.replay(id, { edit: { body: Buffer.from(body).toString('base64') } });

@@ -10,7 +10,8 @@ import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platf
 let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
-    ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: LETTER_WORKFLOWS },
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    workflows: LETTER_WORKFLOWS,
     env: { LEASE_MS: '5000', RING_CHECK_MS: '500', MAX_RINGS: '2' },
   });
 });
@@ -106,12 +107,21 @@ describe('giving up', () => {
     const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: step?.claim_id ?? '' };
     const worker = await p.platform.broker.connect({ kind: 'worker', role: 'analyzer' });
     const attributes = {
-      ...{ id: toReportId(fence), source: '/test', time: new Date().toISOString(), tenantid: 'acme', taskid: taskId },
-      ...{ stepid: 'work', attempt: 1, claimid: fence.claimId, epoch: 1 },
+      id: toReportId(fence),
+      source: '/test',
+      time: new Date().toISOString(),
+      tenantid: 'acme',
+      taskid: taskId,
+      stepid: 'work',
+      attempt: 1,
+      claimid: fence.claimId,
+      epoch: 1,
     };
     const key = 'sk-abcdefghijklmnopqrstuvwxyz0123';
     const error = {
-      ...{ code: 'MODEL_REFUSED', disposition: 'terminal' as const, message: `api_key=${key} ${'x'.repeat(3_900)}` },
+      code: 'MODEL_REFUSED',
+      disposition: 'terminal' as const,
+      message: `api_key=${key} ${'x'.repeat(3_900)}`,
       details: { stack: `${key}${'y'.repeat(2_000_000)}` },
     };
     const body = encodeMessage(StepReport, attributes, { outcome: 'failed', error });

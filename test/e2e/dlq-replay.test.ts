@@ -202,8 +202,15 @@ describe('a message’s letter', () => {
     const taskId = await p.submit('one-step', {});
     await p.client.result(taskId);
     const attributes = {
-      ...{ id: 'r', source: '/test', time: new Date().toISOString(), tenantid: 'acme', taskid: taskId },
-      ...{ stepid: 'work', attempt: 1, claimid: 'nobody', epoch: 1 },
+      id: 'r',
+      source: '/test',
+      time: new Date().toISOString(),
+      tenantid: 'acme',
+      taskid: taskId,
+      stepid: 'work',
+      attempt: 1,
+      claimid: 'nobody',
+      epoch: 1,
     };
     const body = encodeMessage(StepReport, attributes, { outcome: 'released', reason: 'drain' });
     await writeLetter('REPORTS', `rpt.analyzer.acme.${taskId}`, Buffer.from(body).toString());
@@ -260,7 +267,10 @@ async function report(fence: Parameters<typeof toReportId>[0], output: Record<st
   const head = { id: toReportId(fence), source: '/test', time: new Date().toISOString(), tenantid: 'acme' };
   const attributes = { ...head, taskid, stepid, claimid, attempt, epoch: 1 };
   const body = encodeMessage(StepReport, attributes, {
-    ...{ outcome: 'succeeded', output, usage: { durationMs: 1 }, candidates: [] },
+    outcome: 'succeeded',
+    output,
+    usage: { durationMs: 1 },
+    candidates: [],
   });
   const worker = await p.platform.broker.connect({ kind: 'worker', role: 'analyzer' });
   worker.publish(`rpt.analyzer.acme.${taskid}`, body, { 'Nats-Msg-Id': `late:${toReportId(fence)}` });
@@ -269,18 +279,23 @@ async function report(fence: Parameters<typeof toReportId>[0], output: Record<st
 
 function candidate(taskid: string, claim: object): string {
   const attributes = {
-    ...{
-      id: `c-${Object.keys(claim).length}`,
-      source: '/test',
-      time: new Date().toISOString(),
-      tenantid: 'acme',
-      taskid,
-    },
+    id: `c-${Object.keys(claim).length}`,
+    source: '/test',
+    time: new Date().toISOString(),
+    tenantid: 'acme',
+    taskid,
     ...claim,
   };
   const body = encodeMessage(KnowledgePropose, attributes, {
-    ...{ statement: 'late', assertion: null, knowledgeType: 'other', sourceType: 'internal_document' },
-    ...{ sourceRef: 'x', confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+    statement: 'late',
+    assertion: null,
+    knowledgeType: 'other',
+    sourceType: 'internal_document',
+    sourceRef: 'x',
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
+    tags: [],
   });
   return Buffer.from(body).toString('base64');
 }

@@ -15,13 +15,17 @@ import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platf
 const SLOTS = 2;
 
 const part = {
-  ...{ role: 'analyzer', executor: 'scripted/work', after: [] },
+  role: 'analyzer',
+  executor: 'scripted/work',
+  after: [],
   input: { script: 'input.script', feedback: 'feedback' },
 };
 const PARTS = Array.from({ length: 36 }, (_, i) => `part${i}`);
 /** Each output stays below what becomes an object; all of them, as the last step's input, fit no message. */
 const TOO_MUCH = defineWorkflow({
-  ...{ name: 'too-much', input: z.strictObject({ script: Script }), result: 'steps.all.output' },
+  name: 'too-much',
+  input: z.strictObject({ script: Script }),
+  result: 'steps.all.output',
   steps: {
     ...Object.fromEntries(PARTS.map((name) => [name, part])),
     all: { ...part, after: PARTS, input: Object.fromEntries(PARTS.map((name) => [name, `steps.${name}.output`])) },

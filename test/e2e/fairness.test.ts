@@ -97,7 +97,9 @@ test('A14: a full queue is the answer to its tenant alone: typed in the client, 
     // Some go to the stopped scheduler's pull; they still count as stored.
     const stored = await flood('acme', 3, {});
     await expect(p.client.submit({ workflow: 'one-step', input: { script: {} } })).rejects.toMatchObject({
-      ...{ code: 'TENANT_QUEUE_FULL', disposition: 'retryable', retryAfterMs: expect.any(Number) },
+      code: 'TENANT_QUEUE_FULL',
+      disposition: 'retryable',
+      retryAfterMs: expect.any(Number),
     });
     const response = await fetch(`http://127.0.0.1:${gatewayPort}/v1/tasks`, {
       method: 'POST',

@@ -10,7 +10,8 @@ import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platf
 let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
-    ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: PLAN_WORKFLOWS },
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    workflows: PLAN_WORKFLOWS,
     workers: ['analyzer', 'validator'],
   });
 });
@@ -39,7 +40,10 @@ describe('a gate after validation', () => {
     const globex = await p.platform.client('globex');
     await expect(globex.approve(taskId, gate.sha256)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await p.client.approve(taskId, gate.sha256)).toEqual({
-      ...{ taskId, state: 'completed', decision: 'approved', by: 'person' },
+      taskId,
+      state: 'completed',
+      decision: 'approved',
+      by: 'person',
     });
     expect(await p.client.result(taskId)).toMatchObject({ state: 'completed', result: { text: 'xxxx' } });
     await expect(p.client.approve(taskId, gate.sha256)).rejects.toMatchObject({ code: 'ILLEGAL_TRANSITION' });
@@ -70,7 +74,8 @@ describe('a gate after validation', () => {
     const first = await gateOf(taskId);
     expect(await p.client.reject(taskId, first.sha256, 'wrong party')).toMatchObject({ state: 'failed' });
     expect((await p.client.task(taskId)).error).toMatchObject({
-      ...{ code: 'GATE_REJECTED', message: expect.stringContaining('wrong party') },
+      code: 'GATE_REJECTED',
+      message: expect.stringContaining('wrong party'),
     });
     await p.client.retry(taskId, { deadlineMs: 120_000 });
     const again = await gateOf(taskId);

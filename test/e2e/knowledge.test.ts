@@ -17,8 +17,14 @@ const WAIT = { timeout: 45_000, interval: 50 };
 
 function fact(knowledgeId: string, value: string) {
   return {
-    ...{ knowledgeId, subject: 'supplier contract', predicate: knowledgeId, unit: 'days', tags: [] },
-    ...{ polarity: 'positive' as const, modality: 'must' as const, knowledgeType: 'rule' as const },
+    knowledgeId,
+    subject: 'supplier contract',
+    predicate: knowledgeId,
+    unit: 'days',
+    tags: [],
+    polarity: 'positive' as const,
+    modality: 'must' as const,
+    knowledgeType: 'rule' as const,
     periods: [
       { value, statement: `Supplier invoices are payable within ${value} days.`, validFrom: null, validUntil: null },
     ],
@@ -49,8 +55,15 @@ async function propose(
     KnowledgePropose,
     { ...head, ...claim, id: candidateId, candidateid: candidateId },
     {
-      ...{ statement, assertion, knowledgeType: 'rule', sourceType: 'external_source', sourceRef: 'web:example.org' },
-      ...{ confidence: 0.95, importance: 0.9, derivedFrom, tags: [] },
+      statement,
+      assertion,
+      knowledgeType: 'rule',
+      sourceType: 'external_source',
+      sourceRef: 'web:example.org',
+      confidence: 0.95,
+      importance: 0.9,
+      derivedFrom,
+      tags: [],
     },
   );
   await worker.publish({

@@ -10,7 +10,8 @@ import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platf
 let p: ScriptedPlatform;
 beforeAll(async () => {
   p = await startScripted({
-    ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: PLAN_WORKFLOWS },
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    workflows: PLAN_WORKFLOWS,
     workers: ['analyzer', 'validator'],
   });
 });
@@ -55,10 +56,12 @@ describe('a plain retry of the task', () => {
     await waitFor('the next judgement', async () => (await lettersOf(p.platform, taskId)).length === 2);
     const [, second] = await lettersOf(p.platform, taskId);
     expect(await p.client.deadLetters.show(first?.letter_id ?? '')).toMatchObject({
-      ...{ status: 'closed', outcome: 'failed_again' },
+      status: 'closed',
+      outcome: 'failed_again',
     });
     expect(await p.client.deadLetters.show(second?.letter_id ?? '')).toMatchObject({
-      ...{ status: 'open', replayOf: first?.letter_id },
+      status: 'open',
+      replayOf: first?.letter_id,
     });
   });
 });

@@ -32,7 +32,8 @@ test('a scheduler holds no code of knowledge, of workers and of models in memory
     entry: fileURLToPath(new URL('../../services/scheduler/src/main.ts', import.meta.url)),
     env: {
       // Nobody listens there: it has loaded all of its code, and waits.
-      ...{ NATS_URL: 'nats://127.0.0.1:1', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' },
+      NATS_URL: 'nats://127.0.0.1:1',
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(listing(file))}`,
     },
     waitReady: false,

@@ -107,8 +107,16 @@ type Channel = { bus: Bus; subject: string; foreign: { body: Uint8Array; headers
 /** Where poison comes from, and a sound message of another tenant for the same subject. */
 function channel(stream: string): Channel {
   const attributes = {
-    ...{ id: `foreign-${stream}`, source: '/test', time: new Date().toISOString(), tenantid: 'globex' },
-    ...{ taskid: 't-1', stepid: 'work', attempt: 1, claimid: 'c-1', candidateid: 'cand-1', epoch: 1 },
+    id: `foreign-${stream}`,
+    source: '/test',
+    time: new Date().toISOString(),
+    tenantid: 'globex',
+    taskid: 't-1',
+    stepid: 'work',
+    attempt: 1,
+    claimid: 'c-1',
+    candidateid: 'cand-1',
+    epoch: 1,
   };
   if (stream === 'INTAKE') {
     const { id, source, time, tenantid } = attributes;
@@ -124,8 +132,15 @@ function channel(stream: string): Channel {
     return { bus: worker, subject: 'rpt.analyzer.acme.t-1', foreign: { body } };
   }
   const body = encodeMessage(KnowledgePropose, attributes, {
-    ...{ statement: 'foreign', assertion: null, knowledgeType: 'other', sourceType: 'internal_document' },
-    ...{ sourceRef: 'x', confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+    statement: 'foreign',
+    assertion: null,
+    knowledgeType: 'other',
+    sourceType: 'internal_document',
+    sourceRef: 'x',
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
+    tags: [],
   });
   return { bus: worker, subject: 'blackboard.acme.t-1', foreign: { body } };
 }

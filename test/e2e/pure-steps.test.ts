@@ -28,7 +28,10 @@ afterAll(async () => {
 const ROLE = 'retriever';
 let n = 0;
 const envelope = () => ({
-  ...{ id: `w:${++n}`, source: '/services/retriever/w', time: new Date().toISOString(), tenantid: 'system' },
+  id: `w:${++n}`,
+  source: '/services/retriever/w',
+  time: new Date().toISOString(),
+  tenantid: 'system',
 });
 
 async function ask(body: Uint8Array): Promise<readonly ClaimAnswer['answer'][]> {
@@ -41,7 +44,8 @@ const claim = (fence: Fence) =>
 const finish = (...fences: readonly Fence[]) =>
   ask(
     encodeMessage(ClaimWithReport, envelope(), {
-      ...{ worker: 'w', role: ROLE },
+      worker: 'w',
+      role: ROLE,
       finished: fences.map((fence) => ({ fence, output: { made: fence.claimId }, usage: { durationMs: 1 } })),
     }),
   );

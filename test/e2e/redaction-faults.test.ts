@@ -22,18 +22,18 @@ async function stateOf(redactionId: number) {
 
 test('a redaction outlives kill -9 of everyone at work on it, waits for attempts that began before, and takes in what still lay in queues', async () => {
   await p.client.facts.import({
-    ...{ sourceRef: 'policy', sourceType: 'human_confirmed' },
+    sourceRef: 'policy',
+    sourceType: 'human_confirmed',
     facts: [
       {
-        ...{
-          knowledgeId: 'quo',
-          subject: 'account',
-          predicate: 'days',
-          unit: 'days',
-          polarity: 'positive',
-          modality: 'must',
-        },
-        ...{ knowledgeType: 'rule', tags: [] },
+        knowledgeId: 'quo',
+        subject: 'account',
+        predicate: 'days',
+        unit: 'days',
+        polarity: 'positive',
+        modality: 'must',
+        knowledgeType: 'rule',
+        tags: [],
         periods: [{ value: '21', statement: STATEMENT, validFrom: null, validUntil: null }],
       },
     ],
@@ -84,8 +84,14 @@ test('a redaction outlives kill -9 of everyone at work on it, waits for attempts
 
 test('a redaction that can not be carried on holds up no other, and ends once it can', async () => {
   const policy = (knowledgeId: string, statement: string): FactImport => ({
-    ...{ knowledgeId, subject: knowledgeId, predicate: 'says', unit: null, polarity: 'positive', modality: 'is' },
-    ...{ knowledgeType: 'rule', tags: [] },
+    knowledgeId,
+    subject: knowledgeId,
+    predicate: 'says',
+    unit: null,
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
+    tags: [],
     periods: [{ value: '1', statement, validFrom: null, validUntil: null }],
   });
   const stuck = policy('stuck', 'The Numbat account is closed.');

@@ -35,11 +35,22 @@ afterAll(() => platform[Symbol.asyncDispose]());
 
 function candidate(statement: string, value: string): Candidate {
   return {
-    ...{ statement, knowledgeId: 'hl-payment-term-max', knowledgeType: 'rule', sourceType: 'external_source' },
-    ...{ sourceRef: 'web:example.org', confidence: 0.95, importance: 0.9, derivedFrom: [], tags: [] },
+    statement,
+    knowledgeId: 'hl-payment-term-max',
+    knowledgeType: 'rule',
+    sourceType: 'external_source',
+    sourceRef: 'web:example.org',
+    confidence: 0.95,
+    importance: 0.9,
+    derivedFrom: [],
+    tags: [],
     assertion: {
-      ...{ subject: 'contract.payment_term', predicate: 'max_days', value, unit: 'days' },
-      ...{ polarity: 'positive', modality: 'must' },
+      subject: 'contract.payment_term',
+      predicate: 'max_days',
+      value,
+      unit: 'days',
+      polarity: 'positive',
+      modality: 'must',
     },
   };
 }
@@ -50,14 +61,18 @@ async function propose(taskId: string, said: Candidate, settle: boolean): Promis
   const head = { source: '/services/analyzer', time: new Date().toISOString(), tenantid: tenant, taskid: taskId };
   const claim = { stepid: 'analyze', attempt: 1, claimid: 'won' };
   await publish('worker', {
-    ...{ stream: 'BLACKBOARD', subject: subjects.blackboard(tenant, taskId), messageId: `${id}-${Date.now()}` },
+    stream: 'BLACKBOARD',
+    subject: subjects.blackboard(tenant, taskId),
+    messageId: `${id}-${Date.now()}`,
     body: encodeMessage(KnowledgePropose, { ...head, ...claim, id, candidateid: id }, said),
   });
   if (!settle) return;
   const claims = [{ stepId: 'analyze', attempt: 1, claimId: 'won', candidates: [id] }];
   const data = { taskId, verdict: 'passed' as const, validatorScore: 1, claims, reads: [], answer: null };
   await publish('scheduler', {
-    ...{ stream: 'COMMANDS', subject: subjects.settle(tenant), messageId: `settle-${id}-${Date.now()}` },
+    stream: 'COMMANDS',
+    subject: subjects.settle(tenant),
+    messageId: `settle-${id}-${Date.now()}`,
     body: encodeMessage(KnowledgeSettle, { ...head, source: '/services/scheduler', id: `settle-${id}` }, data),
   });
 }
@@ -110,7 +125,9 @@ test('what is redacted is in no table, stream, object or log any more, and does 
   await propose('t-refused', { ...candidate(`Hello! ${STATEMENT}`, '31'), confidence: 0.1 }, true);
   const broken = JSON.stringify({ specversion: '1.0', said: STATEMENT });
   await publish('worker', {
-    ...{ stream: 'BLACKBOARD', subject: subjects.blackboard(tenant, 't-broken'), messageId: 'broken-1' },
+    stream: 'BLACKBOARD',
+    subject: subjects.blackboard(tenant, 't-broken'),
+    messageId: 'broken-1',
     body: Buffer.from(broken),
   });
   await waitFor('the dead letter', async () => (await client.deadLetters.list()).letters.length > 0);

@@ -8,7 +8,9 @@ import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platf
 
 const PRELOAD = new URL('../fixtures/next-contracts.ts', import.meta.url).href;
 const next = (NEXT: 'additive' | 'breaking') => ({
-  ...{ NODE_OPTIONS: `--import ${PRELOAD}`, NEXT, NEXT_OF: 'knowledge' },
+  NODE_OPTIONS: `--import ${PRELOAD}`,
+  NEXT,
+  NEXT_OF: 'knowledge',
 });
 type Name = 'scheduler' | 'knowledge-maintainer';
 
@@ -137,12 +139,27 @@ function candidate(taskId: string, candidateId: string, type: string): Buffer {
   const body = encodeMessage(
     KnowledgePropose,
     {
-      ...{ id: candidateId, source: '/test', time: new Date().toISOString(), tenantid: 'acme', taskid: taskId },
-      ...{ stepid: 'work', attempt: 1, claimid: 'c-1', candidateid: candidateId, epoch: 1 },
+      id: candidateId,
+      source: '/test',
+      time: new Date().toISOString(),
+      tenantid: 'acme',
+      taskid: taskId,
+      stepid: 'work',
+      attempt: 1,
+      claimid: 'c-1',
+      candidateid: candidateId,
+      epoch: 1,
     },
     {
-      ...{ statement: 'new', assertion: null, knowledgeType: 'other', sourceType: 'internal_document' },
-      ...{ sourceRef: 'x', confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+      statement: 'new',
+      assertion: null,
+      knowledgeType: 'other',
+      sourceType: 'internal_document',
+      sourceRef: 'x',
+      confidence: 1,
+      importance: 1,
+      derivedFrom: [],
+      tags: [],
     },
   );
   return Buffer.from(Buffer.from(body).toString().replace('knowledge.propose.v1', type));

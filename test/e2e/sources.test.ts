@@ -25,14 +25,17 @@ const WORKFLOWS = [
     input: z.strictObject({ question: z.string(), source: z.string(), params: z.record(z.string(), z.string()) }),
     steps: {
       ask: {
-        ...{ ...step, executor: 'sources/query' },
+        ...step,
+        executor: 'sources/query',
         input: { source: 'input.source', query: 'input.question', params: 'input.params', pin: 'pin' },
       },
     },
     result: 'steps.ask.output',
   }),
   defineWorkflow({
-    ...{ name: 'listing', input: z.strictObject({}), result: 'steps.list.output' },
+    name: 'listing',
+    input: z.strictObject({}),
+    result: 'steps.list.output',
     steps: { list: { ...step, executor: 'sources/list', input: {} } },
   }),
 ];
@@ -115,8 +118,14 @@ describe('a step that asks a source', () => {
 
   it('gets facts of its own tenant at its pin, as they were governed', async () => {
     const fact = (knowledgeId: string, value: string, statement: string): FactImport => ({
-      ...{ knowledgeId, subject: 'leave.parental', predicate: 'length', unit: 'weeks', tags: [] },
-      ...{ polarity: 'positive', modality: 'must', knowledgeType: 'rule' },
+      knowledgeId,
+      subject: 'leave.parental',
+      predicate: 'length',
+      unit: 'weeks',
+      tags: [],
+      polarity: 'positive',
+      modality: 'must',
+      knowledgeType: 'rule',
       periods: [{ value, statement, validFrom: '2024-01-01T00:00:00.000Z', validUntil: null }],
     });
     const source = { sourceRef: 'hr/handbook', sourceType: 'human_confirmed' } as const;

@@ -84,15 +84,24 @@ test('a database that is away is named, without its address; the log hears all o
   await using database = openDatabase({ url, applicationName: 'test' });
   const failures: string[] = [];
   const app = createHttpServer({
-    ...{ bus, publisher: new Publisher(bus), ledger: openLedger(database), checks: {} },
-    ...{ submitTimeoutMs: 1_000, maxStreams: 1, maxStreamsPerTenant: 1, drain: new AbortController().signal },
+    bus,
+    publisher: new Publisher(bus),
+    ledger: openLedger(database),
+    checks: {},
+    submitTimeoutMs: 1_000,
+    maxStreams: 1,
+    maxStreamsPerTenant: 1,
+    drain: new AbortController().signal,
     keys: { authenticate: async () => ({ tenantId: 'acme', keyId: 'test' }) },
-    ...{ sessions: openSessions(undefined), rate: { perSecond: 10, burst: 10 }, origins: new Set<string>() },
+    sessions: openSessions(undefined),
+    rate: { perSecond: 10, burst: 10 },
+    origins: new Set<string>(),
     onFailure: (error) => failures.push(error.message),
   });
   const { statusCode, headers, body } = await app.inject({ url: '/v1/tasks', headers: bearer() });
   expect(expectPlain(statusCode, headers['retry-after'], body)).toMatchObject({
-    ...{ code: 'DATABASE_UNAVAILABLE', title: expect.stringContaining('the database is away') },
+    code: 'DATABASE_UNAVAILABLE',
+    title: expect.stringContaining('the database is away'),
   });
   expect(failures).toEqual([expect.stringContaining('ECONNREFUSED')]);
   await app.close();
@@ -103,6 +112,7 @@ test('a broker that is away is named, without what the client of it said', async
   await world.platform.broker.server.stop();
   const answer = await submit();
   expect(expectPlain(answer.status, answer.headers.get('retry-after'), await answer.text())).toMatchObject({
-    ...{ code: 'BROKER_UNAVAILABLE', title: expect.stringContaining('the message broker is away') },
+    code: 'BROKER_UNAVAILABLE',
+    title: expect.stringContaining('the message broker is away'),
   });
 });

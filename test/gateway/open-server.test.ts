@@ -20,15 +20,18 @@ beforeAll(async () => {
   const database = openDatabase({ url: platform.database.urlOf('cleanslate_gateway'), applicationName: 'test' });
   stack.defer(() => database.close());
   const app = createHttpServer({
-    ...{ bus, publisher: new Publisher(bus), ledger: openLedger(database), keys: openApiKeys(database) },
-    ...{
-      submitTimeoutMs: 10_000,
-      controlTimeoutMs: 500,
-      maxStreams: 9,
-      maxStreamsPerTenant: 9,
-      drain: new AbortController().signal,
-    },
-    ...{ sessions: openSessions(undefined), rate: { perSecond: 1_000, burst: 1_000 }, origins: new Set<string>() },
+    bus,
+    publisher: new Publisher(bus),
+    ledger: openLedger(database),
+    keys: openApiKeys(database),
+    submitTimeoutMs: 10_000,
+    controlTimeoutMs: 500,
+    maxStreams: 9,
+    maxStreamsPerTenant: 9,
+    drain: new AbortController().signal,
+    sessions: openSessions(undefined),
+    rate: { perSecond: 1_000, burst: 1_000 },
+    origins: new Set<string>(),
     checks: { database: async () => void readyAsked++ },
     recheckMs: 250,
     onFailure: () => undefined,
@@ -96,7 +99,9 @@ test('a laundering that takes longer than HTTP waits is told to go on, with wher
   const told = await launder({});
   await asked;
   expect(told).toMatchObject({
-    ...{ status: 503, code: 'REQUEST_TIMEOUT', title: expect.stringContaining('may go on') },
+    status: 503,
+    code: 'REQUEST_TIMEOUT',
+    title: expect.stringContaining('may go on'),
     remedy: expect.stringMatching(/do not send it again.*GET \/v1\/launderings/),
   });
   expect(told.title).not.toContain('ctl.');

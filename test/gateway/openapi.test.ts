@@ -16,7 +16,9 @@ let api: OpenApiChecker;
 let url = '';
 beforeAll(async () => {
   p = await startScripted({
-    ...{ postgresAdminUrl: inject('postgresAdminUrl'), workflows: PLAN_WORKFLOWS, workers: ['analyzer', 'validator'] },
+    postgresAdminUrl: inject('postgresAdminUrl'),
+    workflows: PLAN_WORKFLOWS,
+    workers: ['analyzer', 'validator'],
     env: { LOG_LEVEL: 'info' },
     log: (name, line) => {
       const port = name === 'gateway' && /"httpPort":(\d+)/.exec(line)?.[1];
@@ -246,16 +248,14 @@ describe('every operation answers as the document says', () => {
       hits: expect.arrayContaining([expect.objectContaining({ score: expect.any(Number) })]),
     });
     const fact = (value: string) => ({
-      ...{
-        knowledgeId: 'limit',
-        subject: 'limit',
-        predicate: 'is',
-        unit: null,
-        polarity: 'positive',
-        modality: 'is',
-        knowledgeType: 'rule',
-        tags: [],
-      },
+      knowledgeId: 'limit',
+      subject: 'limit',
+      predicate: 'is',
+      unit: null,
+      polarity: 'positive',
+      modality: 'is',
+      knowledgeType: 'rule',
+      tags: [],
       periods: [{ value, statement: `The limit is ${value}.`, validFrom: null, validUntil: null }],
     });
     const say = (value: string, sourceType: string) =>

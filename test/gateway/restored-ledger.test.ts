@@ -15,14 +15,16 @@ afterAll(async () => {
 
 async function commit(position: number | null, epoch: number, tenantId = 'acme', taskId = 't'): Promise<void> {
   const envelope = {
-    ...{
-      specversion: '1.0',
-      id: `${epoch}-${position}`,
-      source: '/test',
-      type: 'task.transitioned.v1',
-      time: '2026-01-01T00:00:00.000Z',
-    },
-    ...{ datacontenttype: 'application/json', tenantid: tenantId, taskid: taskId, epoch, data: {} },
+    specversion: '1.0',
+    id: `${epoch}-${position}`,
+    source: '/test',
+    type: 'task.transitioned.v1',
+    time: '2026-01-01T00:00:00.000Z',
+    datacontenttype: 'application/json',
+    tenantid: tenantId,
+    taskid: taskId,
+    epoch,
+    data: {},
   };
   await database.sql('INSERT INTO ledger.events (position, tenant_id, task_id, envelope) VALUES ($1, $2, $3, $4)', [
     position,
@@ -70,7 +72,8 @@ test('pages, other tenants in between, events that have no number yet, and a res
   // Nobody was given a position that the ledger has not come to: it would be waited for in silence.
   expect(await read({ after: { epoch: 2, position: 6 } })).toMatchObject({ events: [] });
   await expect(read({ after: { epoch: 2, position: 7 } })).rejects.toMatchObject({
-    ...{ code: 'INVALID_INPUT', message: expect.stringContaining('2-7') },
+    code: 'INVALID_INPUT',
+    message: expect.stringContaining('2-7'),
   });
   await expect(read({ after: { epoch: 3, position: 0 } })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
 });

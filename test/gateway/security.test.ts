@@ -7,7 +7,9 @@ const APP = 'https://app.example.com';
 let world: GatewayPlatform;
 beforeAll(async () => {
   world = await startWithGateway(['scheduler', 'gateway'], {
-    ...{ CORS_ORIGINS: `${APP}, https://other.example.com`, RATE_PER_SECOND: '1000', RATE_BURST: '1000' },
+    CORS_ORIGINS: `${APP}, https://other.example.com`,
+    RATE_PER_SECOND: '1000',
+    RATE_BURST: '1000',
   });
 });
 afterAll(async () => {
@@ -147,8 +149,11 @@ test('a request id of the caller is kept where a log can hold it; a problem says
   const response = await call('/v1/tasks/none', { headers: { ...bearer(), 'x-request-id': 'order-4711' } });
   expect(response.headers.get('x-request-id')).toBe('order-4711');
   expect(await problemOf(response)).toMatchObject({
-    ...{ requestId: 'order-4711', code: 'NOT_FOUND', instance: '/v1/tasks/none' },
-    ...{ type: 'urn:cleanslate:error:NOT_FOUND', remedy: expect.stringMatching(/./) },
+    requestId: 'order-4711',
+    code: 'NOT_FOUND',
+    instance: '/v1/tasks/none',
+    type: 'urn:cleanslate:error:NOT_FOUND',
+    remedy: expect.stringMatching(/./),
   });
   const odd = await call('/v1/tasks/none', { headers: { ...bearer(), 'x-request-id': 'a b"c' } });
   expect(odd.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);

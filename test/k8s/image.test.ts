@@ -44,7 +44,7 @@ test('anything but a service is the command line: it brings the migrations, and 
   const home = join(app, 'home');
   mkdirSync(home);
   // As the Job of the manifests gets it; without passwords of roles, which this server's other databases share.
-  const credentials = { ...{ nats: {}, database: {}, apiKeys: {} }, apiKeyHashes: { newcomer: sha256('csk_first') } };
+  const credentials = { nats: {}, database: {}, apiKeys: {}, apiKeyHashes: { newcomer: sha256('csk_first') } };
   writeFileSync(join(home, 'credentials.json'), JSON.stringify(credentials));
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [join(app, 'dist/run.mjs'), ...args], {

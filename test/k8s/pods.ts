@@ -103,8 +103,13 @@ function toPods(manifest: Manifest): Pods {
   const { replicas, selector, template } = parsed.data.spec;
   const [container] = template.spec.containers;
   return {
-    ...{ kind: manifest.kind, name: manifest.metadata.name, replicas, container },
-    ...{ labels: template.metadata.labels, selector: selector?.matchLabels, pod: template.spec },
+    kind: manifest.kind,
+    name: manifest.metadata.name,
+    replicas,
+    container,
+    labels: template.metadata.labels,
+    selector: selector?.matchLabels,
+    pod: template.spec,
     ours: container.name === 'main',
   };
 }

@@ -134,7 +134,9 @@ test('`slate secrets compose` writes every file that infra/compose.yaml reads; i
     expect(services[name]).toMatchObject({ command: [name], read_only: true, cap_drop: ['ALL'] });
     const room = `--max-semi-space-size=${SEMI_SPACE_MB} `;
     expect(services[name]?.environment).toMatchObject({
-      ...{ NATS_URL: expect.any(String), MALLOC_ARENA_MAX: '2', NODE_OPTIONS: expect.stringContaining(room) },
+      NATS_URL: expect.any(String),
+      MALLOC_ARENA_MAX: '2',
+      NODE_OPTIONS: expect.stringContaining(room),
     });
   }
   expect(Object.keys(services).sort()).toEqual([...SERVICE_NAMES, 'nats', 'timescaledb', 'migrate', 'topology'].sort());

@@ -11,8 +11,15 @@ beforeAll(async () => {
   for (const tenantId of ['acme', 'globex']) {
     const period = { value: '1', statement: `A secret of ${tenantId}.`, validFrom: null, validUntil: null };
     const fact = {
-      ...{ knowledgeId: 'shared-id', subject: 's', predicate: 'p', unit: null, tags: [], periods: [period] },
-      ...{ polarity: 'positive' as const, modality: 'is' as const, knowledgeType: 'rule' as const },
+      knowledgeId: 'shared-id',
+      subject: 's',
+      predicate: 'p',
+      unit: null,
+      tags: [],
+      periods: [period],
+      polarity: 'positive' as const,
+      modality: 'is' as const,
+      knowledgeType: 'rule' as const,
     };
     const data = { sourceRef: tenantId, sourceType: 'human_confirmed' as const, facts: [fact] };
     await importFacts(at.database, { tenantId, requestId: 'r', data });

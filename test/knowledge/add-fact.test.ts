@@ -25,8 +25,12 @@ function term(value: string, more: Partial<Said> = {}): Said {
   return {
     statement: `Invoices must be paid within ${value} days.`,
     assertion: {
-      ...{ subject: 'invoice', predicate: 'payment term', value },
-      ...{ unit: 'days', polarity: 'positive', modality: 'must' },
+      subject: 'invoice',
+      predicate: 'payment term',
+      value,
+      unit: 'days',
+      polarity: 'positive',
+      modality: 'must',
     },
     ...more,
   };
@@ -67,14 +71,15 @@ test('what a person says outranks what agents read, and stays when they read it 
   const propose = async (taskId: string, value: string) => {
     const { statement, assertion } = term(value, {});
     const body = {
-      ...{
-        statement: statement.replace('Invoices', 'Bills'),
-        knowledgeType: 'rule' as const,
-        tags: [],
-        derivedFrom: [],
-      },
-      ...{ assertion: assertion ? { ...assertion, subject: 'bill' } : null, confidence: 1, importance: 1 },
-      ...{ sourceType: 'internal_document' as const, sourceRef: `doc:${taskId}` },
+      statement: statement.replace('Invoices', 'Bills'),
+      knowledgeType: 'rule' as const,
+      tags: [],
+      derivedFrom: [],
+      assertion: assertion ? { ...assertion, subject: 'bill' } : null,
+      confidence: 1,
+      importance: 1,
+      sourceType: 'internal_document' as const,
+      sourceRef: `doc:${taskId}`,
     };
     const ids = { candidateId: taskId, messageId: taskId, epoch: 1, saidAt: new Date().toISOString() };
     const settlement = { tenantId, taskId, verdict: 'passed' as const, validatorScore: 1, messageId: `s-${taskId}` };
@@ -127,10 +132,12 @@ test('an id that stands for a fact about something else is refused, and the fact
 
 test('bad input is refused with the field and the way out', async () => {
   await expect(add(term('30', { validFrom: '2030-01-01', validUntil: '2029-01-01' }))).rejects.toMatchObject({
-    ...{ code: 'INVALID_INPUT', details: { field: 'validFrom' } },
+    code: 'INVALID_INPUT',
+    details: { field: 'validFrom' },
   });
   await expect(add({ statement: 'The key is AKIAIOSFODNN7EXAMPLE and it opens everything.' })).rejects.toMatchObject({
-    ...{ code: 'INVALID_INPUT', details: { field: 'statement' } },
+    code: 'INVALID_INPUT',
+    details: { field: 'statement' },
   });
   const twin = (id: string) => term('7', { knowledgeId: id, statement: `Twins take 7 days (${id}).` });
   const of = (said: Said) => ({

@@ -25,10 +25,19 @@ let requests = 0;
 type Period = { readonly value: string; readonly from?: string | null; readonly until?: string | null };
 function fact(knowledgeId: string, ...periods: Period[]): FactImport {
   return {
-    ...{ knowledgeId, subject: knowledgeId, predicate: 'days', unit: 'days', tags: [] },
-    ...{ polarity: 'positive', modality: 'must', knowledgeType: 'rule' },
+    knowledgeId,
+    subject: knowledgeId,
+    predicate: 'days',
+    unit: 'days',
+    tags: [],
+    polarity: 'positive',
+    modality: 'must',
+    knowledgeType: 'rule',
     periods: periods.map(({ value, from = null, until = null }) => ({
-      ...{ value, statement: `${knowledgeId} takes ${value} days.`, validFrom: from, validUntil: until },
+      value,
+      statement: `${knowledgeId} takes ${value} days.`,
+      validFrom: from,
+      validUntil: until,
     })),
   };
 }
@@ -48,11 +57,16 @@ async function derive(...facts: { id: string; from: readonly string[] }[]): Prom
   const taskId = `t-${requests++}`;
   const candidates = facts.map(({ id, from }): NewCandidate => {
     const said: Candidate = {
-      ...{ statement: `${id} takes a days.`, knowledgeType: 'conclusion', sourceType: 'internal_document' },
-      ...{ knowledgeId: id, sourceRef: `doc:${id}`, confidence: 1, importance: 1, derivedFrom: [...from], tags: [] },
-      assertion: {
-        ...{ subject: id, predicate: 'days', value: 'a', unit: 'days', polarity: 'positive', modality: 'must' },
-      },
+      statement: `${id} takes a days.`,
+      knowledgeType: 'conclusion',
+      sourceType: 'internal_document',
+      knowledgeId: id,
+      sourceRef: `doc:${id}`,
+      confidence: 1,
+      importance: 1,
+      derivedFrom: [...from],
+      tags: [],
+      assertion: { subject: id, predicate: 'days', value: 'a', unit: 'days', polarity: 'positive', modality: 'must' },
     };
     const ids = { candidateId: `${taskId}-${id}`, messageId: `${taskId}-${id}`, stepId: 's', attempt: 1, claimId: 'c' };
     return { tenantId, taskId, ...ids, epoch: 1, body: said, saidAt: new Date().toISOString() };

@@ -11,8 +11,11 @@ const tenantId = 'acme';
 const SAID = '2026-01-10T00:00:00.000Z';
 const UNTIL = '2026-02-01T00:00:00.000Z';
 const assertion = {
-  ...{ subject: 'fee', predicate: 'value', unit: 'EUR' },
-  ...{ polarity: 'positive' as const, modality: 'is' as const },
+  subject: 'fee',
+  predicate: 'value',
+  unit: 'EUR',
+  polarity: 'positive' as const,
+  modality: 'is' as const,
 };
 
 let at: KnowledgeDatabase;
@@ -25,9 +28,17 @@ async function dispute(knowledgeId: string, isKnown: boolean): Promise<number> {
   const data = { knowledgeId, statement: 'The fee is EUR 5.', assertion: { ...assertion, value: '5' } };
   await addFact(at.database, { tenantId, requestId: `add-${knowledgeId}`, data });
   const challenger: Candidate = {
-    ...{ knowledgeId, statement: 'The fee is EUR 9.', assertion: { ...assertion, value: '9' }, validUntil: UNTIL },
-    ...{ knowledgeType: 'rule', sourceType: 'internal_document', sourceRef: 'minutes' },
-    ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+    knowledgeId,
+    statement: 'The fee is EUR 9.',
+    assertion: { ...assertion, value: '9' },
+    validUntil: UNTIL,
+    knowledgeType: 'rule',
+    sourceType: 'internal_document',
+    sourceRef: 'minutes',
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
+    tags: [],
   };
   if (isKnown)
     await at.admin.query(

@@ -23,8 +23,14 @@ beforeEach(async () => {
   const ids = ['first', 'second'].map((name) => `${name}-${requests}`);
   const facts = ids.map(
     (knowledgeId): FactImport => ({
-      ...{ knowledgeId, subject: knowledgeId, predicate: 'says', unit: null, tags: [] },
-      ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+      knowledgeId,
+      subject: knowledgeId,
+      predicate: 'says',
+      unit: null,
+      tags: [],
+      polarity: 'positive',
+      modality: 'is',
+      knowledgeType: 'rule',
       periods: [{ value: '1', statement: `What ${knowledgeId} earns.`, validFrom: null, validUntil: null }],
     }),
   );

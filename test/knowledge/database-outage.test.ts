@@ -13,8 +13,15 @@ const ENTRY = fileURLToPath(new URL('../../services/knowledge-maintainer/src/mai
 const WAIT = { timeout: 90_000, interval: 100 };
 
 const said: Candidate = {
-  ...{ statement: 'The term is 30 days.', assertion: null, knowledgeType: 'clause', sourceType: 'internal_document' },
-  ...{ sourceRef: 'doc:1', confidence: 0.9, importance: 0.5, derivedFrom: [], tags: [] },
+  statement: 'The term is 30 days.',
+  assertion: null,
+  knowledgeType: 'clause',
+  sourceType: 'internal_document',
+  sourceRef: 'doc:1',
+  confidence: 0.9,
+  importance: 0.5,
+  derivedFrom: [],
+  tags: [],
 };
 
 it('while the database is away nothing is lost, nothing is given up on, and the process stays', {
@@ -40,8 +47,15 @@ it('while the database is away nothing is lost, nothing is given up on, and the 
   const ids = Array.from({ length: 20 }, (_, index) => `c-${index}`);
   for (const candidateid of ids) {
     const attributes = {
-      ...{ id: candidateid, source: '/services/analyzer', time: new Date().toISOString(), tenantid: 'acme' },
-      ...{ taskid: 't', stepid: 'analyze', attempt: 1, claimid: 'won', candidateid },
+      id: candidateid,
+      source: '/services/analyzer',
+      time: new Date().toISOString(),
+      tenantid: 'acme',
+      taskid: 't',
+      stepid: 'analyze',
+      attempt: 1,
+      claimid: 'won',
+      candidateid,
     };
     const body = encodeMessage(KnowledgePropose, attributes, said);
     await publisher.publish({

@@ -13,10 +13,15 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]());
 
 const said = (knowledgeId: string, value: string) => ({
-  ...{ knowledgeId, statement: `The bonus is EUR ${value}.` },
+  knowledgeId,
+  statement: `The bonus is EUR ${value}.`,
   assertion: {
-    ...{ subject: knowledgeId, predicate: 'value', value, unit: 'EUR' },
-    ...{ polarity: 'positive' as const, modality: 'is' as const },
+    subject: knowledgeId,
+    predicate: 'value',
+    value,
+    unit: 'EUR',
+    polarity: 'positive' as const,
+    modality: 'is' as const,
   },
 });
 
@@ -28,8 +33,15 @@ test.each([
   const data = { ...said(knowledgeId, '5'), accessLevel: 'restricted' as const };
   await addFact(at.database, { tenantId, requestId: `add-${name}`, data });
   const challenger: Candidate = {
-    ...{ ...said(knowledgeId, '9'), knowledgeType: 'rule', sourceType: 'internal_document', sourceRef: 'minutes' },
-    ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [], ...level },
+    ...said(knowledgeId, '9'),
+    knowledgeType: 'rule',
+    sourceType: 'internal_document',
+    sourceRef: 'minutes',
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
+    tags: [],
+    ...level,
   };
   const { rows } = await at.admin.query<{ id: number }>(
     `INSERT INTO knowledge.disputes (tenant_id, knowledge_id, incumbent_version, candidate_id, challenger, challenger_signature, reason, source_message_id, revisions)

@@ -1,12 +1,6 @@
 import type { Candidate, FactImport } from '@cleanslate/contracts';
 import { DEFAULT_SCREEN, weightAfter } from '@cleanslate/domain';
-import {
-  findFactAt,
-  getLastRevision,
-  type NewCandidate,
-  type TaskSettlement,
-  withTransaction,
-} from '@cleanslate/store';
+import { findFactAt, getLastRevision, type NewCandidate, withTransaction } from '@cleanslate/store';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { closeReview } from '../../services/knowledge-maintainer/src/handlers/close-review.ts';
@@ -15,7 +9,7 @@ import { importFacts } from '../../services/knowledge-maintainer/src/handlers/im
 import { redactFact } from '../../services/knowledge-maintainer/src/handlers/redact-fact.ts';
 import { retractFact } from '../../services/knowledge-maintainer/src/handlers/retract-fact.ts';
 import { retractSource } from '../../services/knowledge-maintainer/src/handlers/retract-source.ts';
-import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
+import { type MaintainerBatch, settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
 
 let at: KnowledgeDatabase;
@@ -32,8 +26,14 @@ const requestId = () => `r-${requests++}`;
 
 function fact(knowledgeId: string, value: string): FactImport {
   return {
-    ...{ knowledgeId, subject: knowledgeId, predicate: 'days', unit: 'days', tags: [] },
-    ...{ polarity: 'positive', modality: 'must', knowledgeType: 'rule' },
+    knowledgeId,
+    subject: knowledgeId,
+    predicate: 'days',
+    unit: 'days',
+    tags: [],
+    polarity: 'positive',
+    modality: 'must',
+    knowledgeType: 'rule',
     periods: [{ value, statement: `${knowledgeId} takes ${value} days.`, validFrom: null, validUntil: null }],
   };
 }
@@ -45,9 +45,16 @@ async function state(sourceRef: string, ...facts: FactImport[]) {
 
 function said(id: string, value: string, sourceRef: string, derivedFrom: string[] = []): Candidate {
   return {
-    ...{ statement: `${id} takes ${value} days.`, knowledgeType: 'conclusion', sourceType: 'internal_document' },
-    ...{ knowledgeId: id, sourceRef, confidence: 1, importance: 1, derivedFrom, tags: [] },
-    assertion: { ...{ subject: id, predicate: 'days', value, unit: 'days', polarity: 'positive', modality: 'must' } },
+    statement: `${id} takes ${value} days.`,
+    knowledgeType: 'conclusion',
+    sourceType: 'internal_document',
+    knowledgeId: id,
+    sourceRef,
+    confidence: 1,
+    importance: 1,
+    derivedFrom,
+    tags: [],
+    assertion: { subject: id, predicate: 'days', value, unit: 'days', polarity: 'positive', modality: 'must' },
   };
 }
 
@@ -60,8 +67,15 @@ async function task(taskId: string, bodies: readonly Candidate[], answer: readon
   const claims = [{ stepId: 's', attempt: 1, claimId: 'c', candidates: candidates.map((item) => item.candidateId) }];
   const grounds = answer.length === 0 ? null : { at: new Date().toISOString(), holdsAt: null, facts: [...answer] };
   const verdict = 'passed' as const;
-  const settlement: TaskSettlement = {
-    ...{ tenantId, taskId, verdict, validatorScore: 1, claims, reads: [], answer: grounds, messageId: `s-${taskId}` },
+  const settlement: MaintainerBatch['settlements'][number] = {
+    tenantId,
+    taskId,
+    verdict,
+    validatorScore: 1,
+    claims,
+    reads: [],
+    answer: grounds,
+    messageId: `s-${taskId}`,
   };
   return await settleBatch(at.database, { candidates, settlements: settle ? [settlement] : [] }, DEFAULT_SCREEN);
 }

@@ -20,8 +20,14 @@ const day = (date: string | null) => (date === null ? null : `${date}T00:00:00.0
 
 function fact(knowledgeId: string, ...periods: Period[]): FactImport {
   return {
-    ...{ knowledgeId, subject: `contract.${knowledgeId}`, predicate: 'max_days', unit: 'days' },
-    ...{ polarity: 'positive', modality: 'must', knowledgeType: 'rule', tags: ['test'] },
+    knowledgeId,
+    subject: `contract.${knowledgeId}`,
+    predicate: 'max_days',
+    unit: 'days',
+    polarity: 'positive',
+    modality: 'must',
+    knowledgeType: 'rule',
+    tags: ['test'],
     periods: periods.map(({ value, from, until }) => ({
       value,
       statement: `Customers must pay within ${value} days.`,

@@ -65,13 +65,14 @@ function fact(index: number, owner: string): FactImport {
   // Half of them say the same in both tenants, word by word, under the same id.
   const own = index % 2 === 0 ? 'everybody' : owner;
   return {
-    ...{
-      knowledgeId: `fact-${index}`,
-      subject: `${own} ${HOSTILE[index % HOSTILE.length]}`,
-      predicate: 'secret',
-      unit: null,
-    },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule', tags: [HOSTILE[index % HOSTILE.length] ?? ''] },
+    knowledgeId: `fact-${index}`,
+    subject: `${own} ${HOSTILE[index % HOSTILE.length]}`,
+    predicate: 'secret',
+    unit: null,
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
+    tags: [HOSTILE[index % HOSTILE.length] ?? ''],
     periods: [
       {
         value: `${index}`,
@@ -211,7 +212,11 @@ describe('a second tenant', () => {
         { role: 'cleanslate_gateway', tenantId, readOnly: true },
         async (tx) =>
           searchFacts(tx, tenantId, {
-            ...{ query: 'secret number 4 of everybody', pinned: true, vector: null, filter: {}, limit: 3 },
+            query: 'secret number 4 of everybody',
+            pinned: true,
+            vector: null,
+            filter: {},
+            limit: 3,
             pin: { validAt: '2026-06-01T00:00:00.000Z', revision: await getLastRevision(tx) },
           }),
       );

@@ -28,20 +28,33 @@ type Said = { readonly id: string; readonly subject?: string; readonly value: st
 async function propose(...said: readonly Said[]): Promise<void> {
   const taskId = `t-${requests++}`;
   const candidates = said.map(({ id, subject = id, value, ...more }) => ({
-    ...{ tenantId, taskId, candidateId: `${taskId}-${id}`, messageId: `${taskId}-${id}`, epoch: 1 },
-    ...{ stepId: 's', attempt: 1, claimId: 'c', saidAt: new Date().toISOString() },
+    tenantId,
+    taskId,
+    candidateId: `${taskId}-${id}`,
+    messageId: `${taskId}-${id}`,
+    epoch: 1,
+    stepId: 's',
+    attempt: 1,
+    claimId: 'c',
+    saidAt: new Date().toISOString(),
     body: {
-      ...{ statement: `${subject} takes ${value} days.`, knowledgeType: 'conclusion' as const, tags: [] },
-      ...{
-        knowledgeId: id,
-        sourceType: 'internal_document' as const,
-        sourceRef: `doc:${id}`,
-        layer: 'working' as const,
-      },
-      ...{ confidence: 1, importance: 0.8, derivedFrom: [] },
+      statement: `${subject} takes ${value} days.`,
+      knowledgeType: 'conclusion' as const,
+      tags: [],
+      knowledgeId: id,
+      sourceType: 'internal_document' as const,
+      sourceRef: `doc:${id}`,
+      layer: 'working' as const,
+      confidence: 1,
+      importance: 0.8,
+      derivedFrom: [],
       assertion: {
-        ...{ subject, predicate: 'days', value, unit: 'days' },
-        ...{ polarity: 'positive' as const, modality: 'must' as const },
+        subject,
+        predicate: 'days',
+        value,
+        unit: 'days',
+        polarity: 'positive' as const,
+        modality: 'must' as const,
       },
       ...more,
     },
@@ -55,8 +68,14 @@ async function propose(...said: readonly Said[]): Promise<void> {
 /** A person's word, which is core and never fades. */
 async function state(knowledgeId: string, subject: string, value: string): Promise<void> {
   const fact = {
-    ...{ knowledgeId, subject, predicate: 'days', unit: 'days', tags: [], knowledgeType: 'rule' as const },
-    ...{ polarity: 'positive' as const, modality: 'must' as const },
+    knowledgeId,
+    subject,
+    predicate: 'days',
+    unit: 'days',
+    tags: [],
+    knowledgeType: 'rule' as const,
+    polarity: 'positive' as const,
+    modality: 'must' as const,
     periods: [{ value, statement: `${subject} takes ${value} days.`, validFrom: null, validUntil: null }],
   };
   const { reply } = await importFacts(

@@ -68,22 +68,32 @@ async function propose(taskId: string, candidateId: string, value: string): Prom
   const candidate: Candidate = {
     statement: `Contract ${taskId} is paid within ${value} days.`,
     assertion: {
-      ...{ subject: `contract ${taskId}`, predicate: 'term', value },
-      ...{ unit: 'days', polarity: 'positive', modality: 'is' },
+      subject: `contract ${taskId}`,
+      predicate: 'term',
+      value,
+      unit: 'days',
+      polarity: 'positive',
+      modality: 'is',
     },
-    ...{ knowledgeType: 'clause', sourceType: 'internal_document', sourceRef: `doc:${taskId}` },
-    ...{ confidence: 0.95, importance: 0.8, derivedFrom: [], tags: [] },
+    knowledgeType: 'clause',
+    sourceType: 'internal_document',
+    sourceRef: `doc:${taskId}`,
+    confidence: 0.95,
+    importance: 0.8,
+    derivedFrom: [],
+    tags: [],
   };
   const messageId = `propose-${ids++}`;
   const attributes = {
-    ...{
-      id: messageId,
-      source: '/services/analyzer',
-      time: new Date().toISOString(),
-      tenantid: tenantId,
-      taskid: taskId,
-    },
-    ...{ stepid: 'analyze', attempt: 1, claimid: 'won', candidateid: candidateId },
+    id: messageId,
+    source: '/services/analyzer',
+    time: new Date().toISOString(),
+    tenantid: tenantId,
+    taskid: taskId,
+    stepid: 'analyze',
+    attempt: 1,
+    claimid: 'won',
+    candidateid: candidateId,
   };
   const body = encodeMessage(KnowledgePropose, attributes, candidate);
   await publish(worker, { stream: 'BLACKBOARD', subject: subjects.blackboard(tenantId, taskId), body, messageId });
@@ -163,8 +173,14 @@ describe('knowledge-maintainer', () => {
 
   it('an import is answered after commit, once for one request id; an overlap names its field', async () => {
     const fact = (periods: [string, string | null, string | null][]) => ({
-      ...{ knowledgeId: 'policy-a', subject: 'contract.payment_term', predicate: 'max_days', unit: 'days', tags: [] },
-      ...{ polarity: 'positive' as const, modality: 'must' as const, knowledgeType: 'rule' as const },
+      knowledgeId: 'policy-a',
+      subject: 'contract.payment_term',
+      predicate: 'max_days',
+      unit: 'days',
+      tags: [],
+      polarity: 'positive' as const,
+      modality: 'must' as const,
+      knowledgeType: 'rule' as const,
       periods: periods.map(([value, validFrom, validUntil]) => ({
         value,
         statement: `${value} days`,

@@ -20,13 +20,22 @@ describe.each(BACKENDS)('no two versions of a fact hold for one moment in one be
     at = await openBackend(backend);
     const period = { statement: 'Payment is due within 30 days.', value: '30', validFrom: null, validUntil: null };
     await importFacts(at.database, {
-      ...{ tenantId: 'acme', requestId: 'import' },
+      tenantId: 'acme',
+      requestId: 'import',
       data: {
-        ...{ sourceRef: 'doc:rules', sourceType: 'internal_document' },
+        sourceRef: 'doc:rules',
+        sourceType: 'internal_document',
         facts: [
           {
-            ...{ knowledgeId: 'rule', knowledgeType: 'rule', subject: 'buyer', predicate: 'payment term' },
-            ...{ unit: 'days', polarity: 'positive', modality: 'must', tags: [], periods: [period] },
+            knowledgeId: 'rule',
+            knowledgeType: 'rule',
+            subject: 'buyer',
+            predicate: 'payment term',
+            unit: 'days',
+            polarity: 'positive',
+            modality: 'must',
+            tags: [],
+            periods: [period],
           },
         ],
       },

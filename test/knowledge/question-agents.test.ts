@@ -41,8 +41,14 @@ afterAll(() => at[Symbol.asyncDispose]());
 
 function fact(knowledgeId: string, subject: string, value: string, statement: string): FactImport {
   return {
-    ...{ knowledgeId, subject, predicate: 'value', unit: 'EUR', tags: [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    knowledgeId,
+    subject,
+    predicate: 'value',
+    unit: 'EUR',
+    tags: [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
     periods: [{ value, statement, validFrom: null, validUntil: null }],
   };
 }
@@ -122,8 +128,14 @@ describe('a claim against a fact that nobody has decided on', () => {
       fact('dinner', 'dinner.voucher', '20', 'A dinner voucher is worth EUR 20.'),
     );
     const said = (statement: string, subject: string, value: string, sourceRef: string): Candidate => ({
-      ...{ statement, knowledgeType: 'rule', sourceType: 'internal_document', sourceRef },
-      ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+      statement,
+      knowledgeType: 'rule',
+      sourceType: 'internal_document',
+      sourceRef,
+      confidence: 1,
+      importance: 1,
+      derivedFrom: [],
+      tags: [],
       assertion: { subject, predicate: 'value', value, unit: 'EUR', polarity: 'positive', modality: 'is' },
     });
     await propose('minutes', { ...said(SECRET, 'lunch.voucher', '11', 'board-minutes'), accessLevel: 'restricted' });
@@ -169,7 +181,14 @@ describe('a claim against a fact that nobody has decided on', () => {
   test('is measured by the sub-goal that it answers, not by the highest of the plan', async () => {
     const pin = await readPin();
     const goal = (id: string, question: string, accessLevel: AccessLevel): SubGoal => ({
-      ...{ id, question, accessLevel, kind: 'lookup', period: null, timeline: false, needs: [], channels: ['words'] },
+      id,
+      question,
+      accessLevel,
+      kind: 'lookup',
+      period: null,
+      timeline: false,
+      needs: [],
+      channels: ['words'],
     });
     const goals = orderSubGoals([
       goal('g1', QUESTION, 'internal'),
@@ -228,8 +247,11 @@ test('a claim against one version of a fact is shown beside that one, to who may
     tenantId,
     requestId: `r-${requests++}`,
     data: {
-      ...{ knowledgeId: 'gym', statement, assertion: { ...assertion, ...confirmed } },
-      ...{ accessLevel: 'restricted', validFrom: SINCE },
+      knowledgeId: 'gym',
+      statement,
+      assertion: { ...assertion, ...confirmed },
+      accessLevel: 'restricted',
+      validFrom: SINCE,
     },
   });
   // An import names no level.
@@ -237,15 +259,14 @@ test('a claim against one version of a fact is shown beside that one, to who may
   const pin = await readPin();
   const shown = async (accessLevel: AccessLevel) => {
     const goal: SubGoal = {
-      ...{
-        id: 'g1',
-        question: 'How much does a gym pass cost?',
-        kind: 'lookup',
-        timeline: true,
-        needs: [],
-        channels: [],
-      },
-      ...{ accessLevel, period: { from: '2025-01-01T00:00:00.000Z', until: null } },
+      id: 'g1',
+      question: 'How much does a gym pass cost?',
+      kind: 'lookup',
+      timeline: true,
+      needs: [],
+      channels: [],
+      accessLevel,
+      period: { from: '2025-01-01T00:00:00.000Z', until: null },
     };
     const { found, answer, judge } = await ask(goal.question, [goal], pin);
     const facts = found.flatMap(({ output }) => output.facts);
@@ -283,8 +304,14 @@ describe('a weight that feedback has moved', () => {
 
   const goalOf = (period: SubGoal['period']): readonly SubGoal[] => [
     {
-      ...{ id: 'g1', question: QUESTION, kind: 'lookup', period, timeline: false },
-      ...{ needs: [], channels: ['words'], accessLevel: 'internal' },
+      id: 'g1',
+      question: QUESTION,
+      kind: 'lookup',
+      period,
+      timeline: false,
+      needs: [],
+      channels: ['words'],
+      accessLevel: 'internal',
     },
   ];
   const PERIODS = [

@@ -1,6 +1,6 @@
 import type { Candidate, FactImport } from '@cleanslate/contracts';
 import { DEFAULT_SCREEN } from '@cleanslate/domain';
-import type { NewCandidate, TaskSettlement } from '@cleanslate/store';
+import type { NewCandidate } from '@cleanslate/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeReview } from '../../services/knowledge-maintainer/src/handlers/close-review.ts';
 import { confirmErasures } from '../../services/knowledge-maintainer/src/handlers/confirm-erasures.ts';
@@ -8,7 +8,7 @@ import { giveFeedback } from '../../services/knowledge-maintainer/src/handlers/g
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { redactFact } from '../../services/knowledge-maintainer/src/handlers/redact-fact.ts';
 import { resolveDispute } from '../../services/knowledge-maintainer/src/handlers/resolve-dispute.ts';
-import { settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
+import { type MaintainerBatch, settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
 import { unarchiveFact } from '../../services/knowledge-maintainer/src/handlers/unarchive-fact.ts';
 import { carryOutActions } from '../../services/knowledge-maintainer/src/laundering/carry-out-actions.ts';
 import { BACKENDS, type KnowledgeDatabase, openBackend } from './knowledge-database.ts';
@@ -24,8 +24,14 @@ const SECRET = 'Ann earns 30,000 (gross) a year.';
 
 function fact(knowledgeId: string, statement: string, value = '30'): FactImport {
   return {
-    ...{ knowledgeId, subject: `${knowledgeId} subject`, predicate: 'says', unit: null, tags: [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    knowledgeId,
+    subject: `${knowledgeId} subject`,
+    predicate: 'says',
+    unit: null,
+    tags: [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
     periods: [{ value, statement, validFrom: null, validUntil: null }],
   };
 }
@@ -38,8 +44,15 @@ async function state(facts: readonly FactImport[], sourceType: Candidate['source
 function said(of: FactImport, statement: string, value: string): Candidate {
   const { knowledgeId, subject, predicate, unit, polarity, modality } = of;
   return {
-    ...{ statement, knowledgeType: 'rule', sourceType: 'internal_document', sourceRef: 'doc:other', knowledgeId },
-    ...{ confidence: 1, importance: 1, derivedFrom: [], tags: [] },
+    statement,
+    knowledgeType: 'rule',
+    sourceType: 'internal_document',
+    sourceRef: 'doc:other',
+    knowledgeId,
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
+    tags: [],
     assertion: { subject, predicate, value, unit, polarity, modality },
   };
 }
@@ -52,8 +65,14 @@ async function task(taskId: string, bodies: readonly Candidate[], answer: readon
   });
   const claims = [{ stepId: 's', attempt: 1, claimId: 'c', candidates: candidates.map((item) => item.candidateId) }];
   const grounds = answer.length === 0 ? null : { at: new Date().toISOString(), holdsAt: null, facts: [...answer] };
-  const settlement: TaskSettlement = {
-    ...{ tenantId, taskId, verdict: 'passed', validatorScore: 1, claims, reads: [], answer: grounds },
+  const settlement: MaintainerBatch['settlements'][number] = {
+    tenantId,
+    taskId,
+    verdict: 'passed',
+    validatorScore: 1,
+    claims,
+    reads: [],
+    answer: grounds,
     messageId: `s-${taskId}`,
   };
   await settleBatch(at.database, { candidates, settlements: [settlement] }, DEFAULT_SCREEN);
@@ -229,13 +248,15 @@ describe.each(BACKENDS)('copies of redacted words on %s', (backend) => {
     await task('t-1', [], ['ann@1', 'other@1']);
     const feedback = (by: string) =>
       giveFeedback(at.database, {
-        ...{ tenantId, requestId: requestId() },
+        tenantId,
+        requestId: requestId(),
         data: { taskId: 't-1', verdict: 'wrong', by, note: `“${SECRET}” is wrong` },
       });
     const { reply } = await feedback('bo');
     for (const reviewId of reply.reviews)
       await closeReview(at.database, {
-        ...{ tenantId, requestId: requestId() },
+        tenantId,
+        requestId: requestId(),
         data: { reviewId, by: 'cy', reason: `I know that ${SECRET}` },
       });
     expect(await holding('earns')).toEqual(['audit', 'feedback', 'reviews']);

@@ -35,7 +35,9 @@ beforeEach(async () => {
     },
   };
   embedder = new Embedder({
-    ...{ database: at.database, embeddings, sweepMs: 60_000 },
+    database: at.database,
+    embeddings,
+    sweepMs: 60_000,
     onError: (error) => errors.push(error),
   });
   await embedder.open();
@@ -48,8 +50,14 @@ afterEach(async () => {
 
 function fact(knowledgeId: string, statement: string): FactImport {
   return {
-    ...{ knowledgeId, subject: knowledgeId, predicate: 'says', unit: null, tags: [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    knowledgeId,
+    subject: knowledgeId,
+    predicate: 'says',
+    unit: null,
+    tags: [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
     periods: [{ value: 'x', statement, validFrom: null, validUntil: null }],
   };
 }

@@ -22,8 +22,15 @@ let revision = 0;
 
 function fact(knowledgeId: string, predicate: string, periods: FactImport['periods']): FactImport {
   return {
-    ...{ knowledgeId, subject: 'contract.payment_term', predicate, unit: 'days', tags: [], periods },
-    ...{ polarity: 'positive', modality: 'must', knowledgeType: 'rule' },
+    knowledgeId,
+    subject: 'contract.payment_term',
+    predicate,
+    unit: 'days',
+    tags: [],
+    periods,
+    polarity: 'positive',
+    modality: 'must',
+    knowledgeType: 'rule',
   };
 }
 
@@ -35,7 +42,10 @@ async function importOf(tenantId: string, requestId: string, facts: FactImport[]
 beforeAll(async () => {
   at = await createKnowledgeDatabase(inject('postgresAdminUrl'));
   const period = (value: string, validFrom: string | null, validUntil: string | null) => ({
-    ...{ value, statement: `Within ${value} days.`, validFrom, validUntil },
+    value,
+    statement: `Within ${value} days.`,
+    validFrom,
+    validUntil,
   });
   const year = '2025-01-01T00:00:00.000Z';
   await importOf('acme', 'misprint', [fact('max', 'max_days', [period('300', year, null)])]);
@@ -50,7 +60,9 @@ afterAll(() => at[Symbol.asyncDispose]());
 
 const context = (tenantId: string) => fakeStepContext({ tenantId, documents: { read: async () => TEXT } });
 const input = (validAt: string, more = {}) => ({
-  ...{ subjects: [POLICY_SUBJECTS.payment_term], pin: { validAt, revision }, ...more },
+  subjects: [POLICY_SUBJECTS.payment_term],
+  pin: { validAt, revision },
+  ...more,
 });
 
 async function retrieve(validAt: string, more = {}, tenantId = 'acme'): Promise<FactView[]> {

@@ -28,8 +28,14 @@ type Said = { readonly from?: string; readonly until?: string; readonly tags?: s
 function fact(knowledgeId: string, statement: string, said: Said = {}): FactImport {
   const day = (date: string | undefined) => (date === undefined ? null : `${date}T00:00:00.000Z`);
   return {
-    ...{ knowledgeId, subject: knowledgeId, predicate: 'says', unit: null, tags: said.tags ?? [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    knowledgeId,
+    subject: knowledgeId,
+    predicate: 'says',
+    unit: null,
+    tags: said.tags ?? [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
     periods: [{ value: statement.slice(0, 100), statement, validFrom: day(said.from), validUntil: day(said.until) }],
   };
 }
@@ -107,10 +113,8 @@ describe.each(BACKENDS)('search on %s', (backend) => {
   it('C26: a version that was superseded or retracted is found where it held and was known, and nowhere else', async () => {
     await state([fact('cap', 'The liability cap is one million.', { from: '2026-01-01' })]);
     const changed = await state([fact('cap', 'The liability cap is two million.', { from: '2026-01-10' })]);
-    await retractFact(at.database, {
-      ...{ tenantId, requestId: `r-${requests++}` },
-      data: { knowledgeId: 'cap', from: '2026-01-20', reason: 'repealed' },
-    });
+    const data = { knowledgeId: 'cap', from: '2026-01-20', reason: 'repealed' };
+    await retractFact(at.database, { tenantId, requestId: `r-${requests++}`, data });
     const capAt = async (day: string, revision?: number) =>
       (await search('liability cap million', { at: day, ...(revision === undefined ? {} : { revision }) })).filter(
         (ref) => ref.startsWith('cap'),
@@ -264,18 +268,17 @@ describe.each(BACKENDS)('search on %s', (backend) => {
     const wider = hashedEmbeddings({ dimension: 256 });
     const errors: unknown[] = [];
     const embedder = new Embedder({
-      ...{ database: at.database, embeddings, onError: (error: unknown) => errors.push(error) },
+      database: at.database,
+      embeddings,
+      onError: (error: unknown) => errors.push(error),
       follow: async ({ dimension }) => (dimension === 256 ? wider : undefined),
     });
     await embedder.open();
     await embedder.settled();
     await using own = openDatabase({ url: at.url, applicationName: 'test', poolSize: 2 });
     await reembed(own, wider, { dropRetired: false });
-    const data = {
-      sourceRef: 'x',
-      sourceType: 'internal_document' as const,
-      facts: [fact('moved', 'Quokkas nap under the acacia.')],
-    };
+    const facts = [fact('moved', 'Quokkas nap under the acacia.')];
+    const data = { sourceRef: 'x', sourceType: 'internal_document' as const, facts };
     await importFacts(at.database, { tenantId, requestId: `r-${requests++}`, data });
     embedder.poke();
     await embedder.settled();
@@ -342,10 +345,9 @@ describe.each(BACKENDS)('search on %s', (backend) => {
     });
     await at.admin.query(`UPDATE knowledge.embedding_spaces SET state = 'retired' WHERE state = 'active'`);
     const errors: unknown[] = [];
-    const embedder = new Embedder({
-      ...{ database: impatient, embeddings: provider, indexFrom: 1, sweepMs: 60_000 },
-      onError: (error) => errors.push(error),
-    });
+    const onError = (error: unknown) => errors.push(error);
+    const options = { embeddings: provider, indexFrom: 1, sweepMs: 60_000, onError };
+    const embedder = new Embedder({ database: impatient, ...options });
     await replaceBuild(`RAISE 'no room';`);
     await embedder.open();
     await embedder.settled();

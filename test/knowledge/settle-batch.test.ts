@@ -17,11 +17,20 @@ function body(value: string, more: Partial<Candidate> = {}): Candidate {
   return {
     statement: `The payment term of contract 7 is ${value} days.`,
     assertion: {
-      ...{ subject: 'contract 7', predicate: 'payment term', value },
-      ...{ unit: 'days', polarity: 'positive', modality: 'is' },
+      subject: 'contract 7',
+      predicate: 'payment term',
+      value,
+      unit: 'days',
+      polarity: 'positive',
+      modality: 'is',
     },
-    ...{ knowledgeType: 'clause', sourceType: 'internal_document', sourceRef: 'doc:contract-7' },
-    ...{ confidence: 0.95, importance: 0.8, derivedFrom: [], tags: [] },
+    knowledgeType: 'clause',
+    sourceType: 'internal_document',
+    sourceRef: 'doc:contract-7',
+    confidence: 0.95,
+    importance: 0.8,
+    derivedFrom: [],
+    tags: [],
     ...more,
   };
 }
@@ -29,8 +38,16 @@ function body(value: string, more: Partial<Candidate> = {}): Candidate {
 function candidate(taskId: string, said: Candidate, more: Partial<NewCandidate> = {}): NewCandidate {
   const id = `candidate-${ids++}`;
   return {
-    ...{ tenantId, taskId, candidateId: id, messageId: `message-${id}`, stepId: 'analyze', attempt: 1, claimId: 'won' },
-    ...{ epoch: 1, body: said, saidAt: new Date(Date.now() - 60_000).toISOString() },
+    tenantId,
+    taskId,
+    candidateId: id,
+    messageId: `message-${id}`,
+    stepId: 'analyze',
+    attempt: 1,
+    claimId: 'won',
+    epoch: 1,
+    body: said,
+    saidAt: new Date(Date.now() - 60_000).toISOString(),
     ...more,
   };
 }

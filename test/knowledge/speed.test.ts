@@ -74,20 +74,26 @@ function candidate(index: number): NewCandidate {
   const said: Candidate = {
     statement: `The ${predicate} of ${subject} is ${value} days under ${filler}.`,
     assertion: { subject, predicate, value, unit: 'days', polarity: 'positive', modality: 'is' },
-    ...{ knowledgeType: 'clause', sourceType: 'internal_document', sourceRef: `doc:${index % 997}` },
-    ...{ confidence: 0.95, importance: 0.8, derivedFrom: [], tags: [] },
+    knowledgeType: 'clause',
+    sourceType: 'internal_document',
+    sourceRef: `doc:${index % 997}`,
+    confidence: 0.95,
+    importance: 0.8,
+    derivedFrom: [],
+    tags: [],
   };
   const tenantId = index % SMALL_TENANT_SHARE === 0 ? 'small' : 'acme';
   return {
-    ...{ tenantId, taskId: `t-${Math.floor(index / 500)}`, candidateId: `c-${index}`, messageId: `m-${index}` },
-    ...{
-      stepId: 's',
-      attempt: 1,
-      claimId: 'c',
-      epoch: 1,
-      body: said,
-      saidAt: new Date(Date.now() - random(10 * 365) * 86_400_000).toISOString(),
-    },
+    tenantId,
+    taskId: `t-${Math.floor(index / 500)}`,
+    candidateId: `c-${index}`,
+    messageId: `m-${index}`,
+    stepId: 's',
+    attempt: 1,
+    claimId: 'c',
+    epoch: 1,
+    body: said,
+    saidAt: new Date(Date.now() - random(10 * 365) * 86_400_000).toISOString(),
   };
 }
 

@@ -28,12 +28,15 @@ const letters = () =>
 
 function letter(sequence: number, code: ErrorBody['code'], headers: Record<string, string>): DeadLettered {
   return {
-    ...{ stream: 'COMMANDS', streamCreated: '2026-01-01T00:00:00.000Z', streamSequence: sequence, subject: SUBJECT },
-    ...{
-      consumer: 'knowledge-commands',
-      headers: Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, [v]])),
-    },
-    ...{ body: '', deliveries: 5, failedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, sequence)).toISOString() },
+    stream: 'COMMANDS',
+    streamCreated: '2026-01-01T00:00:00.000Z',
+    streamSequence: sequence,
+    subject: SUBJECT,
+    consumer: 'knowledge-commands',
+    headers: Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, [v]])),
+    body: '',
+    deliveries: 5,
+    failedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, sequence)).toISOString(),
     error: { code, disposition: 'terminal', message: `failed at ${sequence}` },
   };
 }
@@ -52,7 +55,10 @@ test('B14: what is said again is one letter for each cause; a letter that comes 
   await fail(6, 'INTERNAL', {});
   const stream = `COMMANDS.${Date.UTC(2026, 0, 1)}`;
   const open = (sequence: number, reason: string, failures: number) => ({
-    ...{ id: `${stream}.${sequence}`, status: 'open', reason, failures },
+    id: `${stream}.${sequence}`,
+    status: 'open',
+    reason,
+    failures,
   });
   expect(await letters()).toEqual([
     open(1, 'INTERNAL', 2),

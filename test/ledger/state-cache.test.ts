@@ -90,7 +90,9 @@ async function startStory() {
   });
   cache.learn(begun.changes.aggregates, begun.saved.xid);
   return {
-    ...{ cache, key, load },
+    cache,
+    key,
+    load,
     apply: async (inputs: readonly LedgerInput[]) => {
       const { changes, saved } = await ledger.commit(async (tx) => {
         const { now, stored } = await load(tx);
@@ -118,7 +120,8 @@ const fence = (taskId: string, stepId: string, attempt: number) => {
 function toInputs(taskId: string, kind: string, stepId: string, attempt: number): readonly LedgerInput[] {
   const claim: LedgerInput = { kind: 'claim', fence: fence(taskId, stepId, attempt), worker: 'w' };
   const report = (outcome: 'succeeded' | 'failed'): LedgerInput => ({
-    ...{ kind: 'report', fence: fence(taskId, stepId, attempt) },
+    kind: 'report',
+    fence: fence(taskId, stepId, attempt),
     report:
       outcome === 'succeeded'
         ? { outcome, output: { text: `"\\ü ${stepId}`, n: attempt }, usage: { durationMs: 1.5 }, candidates: ['c-1'] }

@@ -88,7 +88,8 @@ describe('what the answer is', () => {
     ['an object that looks whole', { content: text }],
   ])('D9: cut at the limit with content %s is MODEL_TRUNCATED after one request', async (_, reply) => {
     await expect(ask({ ...reply, finishReason: 'length' })).rejects.toMatchObject({
-      ...{ code: 'MODEL_TRUNCATED', disposition: 'terminal' },
+      code: 'MODEL_TRUNCATED',
+      disposition: 'terminal',
       message: expect.stringContaining('maxOutputTokens'),
     });
     expect(server.requests).toHaveLength(1);
@@ -101,7 +102,8 @@ describe('what the answer is', () => {
     ['by the filter, as an error', { status: 400, body: { error: { code: 'content_filter', message: 'flagged' } } }],
   ])('D10: a refusal %s is MODEL_REFUSED after one request, with its reason', async (_, reply) => {
     await expect(ask(reply)).rejects.toMatchObject({
-      ...{ code: 'MODEL_REFUSED', disposition: 'terminal' },
+      code: 'MODEL_REFUSED',
+      disposition: 'terminal',
       message: expect.stringMatching(/cannot help|filter/),
     });
     expect(server.requests).toHaveLength(1);

@@ -42,9 +42,13 @@ export async function startModel(
   const calls: ModelCall[] = [];
   const refusedTools: RefusedTool[] = [];
   const settings = parseConfig(z.object(modelConfig), {
-    ...{ MODEL: 'simulated', MODEL_URL: server.url, MODEL_API_KEY: 'sk-simulated-key-0001' },
+    MODEL: 'simulated',
+    MODEL_URL: server.url,
+    MODEL_API_KEY: 'sk-simulated-key-0001',
     // Longer than any test: a slow machine is no fault of the server.
-    ...{ MODEL_TIMEOUT_MS: '120000', MODEL_HEADERS_TIMEOUT_MS: '120000', MODEL_FIRST_TOKEN_TIMEOUT_MS: '120000' },
+    MODEL_TIMEOUT_MS: '120000',
+    MODEL_HEADERS_TIMEOUT_MS: '120000',
+    MODEL_FIRST_TOKEN_TIMEOUT_MS: '120000',
     ...env,
   });
   const model = await createModel(settings, {

@@ -76,7 +76,8 @@ describe('retries', () => {
     await using at = await startModel({ MODEL_HEADERS_TIMEOUT_MS: '1000', LLM_MAX_RETRIES: '2' });
     at.server.reply([{ broken: 'no-headers' }]);
     expect(await rejection(at.model.ask(request, quiet()))).toMatchObject({
-      ...{ code: 'MODEL_TIMEOUT', disposition: 'retryable' },
+      code: 'MODEL_TIMEOUT',
+      disposition: 'retryable',
       message: expect.stringContaining('MODEL_HEADERS_TIMEOUT_MS'),
     });
     expect(at.server.requests).toHaveLength(3);
@@ -147,7 +148,8 @@ describe('streams', () => {
     await using at = await startModel({ MODEL_TIMEOUT_MS: '400', LLM_MAX_RETRIES: '0' });
     at.server.reply([{ content: 'x'.repeat(5_000), chunkSize: 1, chunkDelayMs: 5 }]);
     expect(await rejection(at.model.ask(request, quiet()))).toMatchObject({
-      ...{ code: 'MODEL_TIMEOUT', message: expect.stringContaining('MODEL_TIMEOUT_MS') },
+      code: 'MODEL_TIMEOUT',
+      message: expect.stringContaining('MODEL_TIMEOUT_MS'),
     });
   });
 });
@@ -157,11 +159,9 @@ describe('prompts and windows', () => {
     await using at = await startModel({ MODEL_CONTEXT_TOKENS: '4000', MODEL_MAX_OUTPUT_TOKENS: '500' });
     const data = [{ id: 'a', text: '合同条款'.repeat(2_000) }];
     expect(await rejection(at.model.ask({ ...request, data }, quiet()))).toMatchObject({
-      ...{
-        code: 'MODEL_CONTEXT_TOO_LONG',
-        disposition: 'terminal',
-        message: expect.stringContaining('MODEL_CONTEXT_TOKENS'),
-      },
+      code: 'MODEL_CONTEXT_TOO_LONG',
+      disposition: 'terminal',
+      message: expect.stringContaining('MODEL_CONTEXT_TOKENS'),
     });
     expect(at.server.requests).toHaveLength(0);
   });
@@ -174,7 +174,9 @@ describe('prompts and windows', () => {
     const half = { ...json(GOOD), usage: { prompt_tokens: 1_024, completion_tokens: 12 } };
     at.server.reply([half]);
     expect(await rejection(at.model.ask({ ...request, data }, quiet()))).toMatchObject({
-      ...{ code: 'MODEL_PROMPT_CUT', disposition: 'terminal', details: { promptTokens: 1_024 } },
+      code: 'MODEL_PROMPT_CUT',
+      disposition: 'terminal',
+      details: { promptTokens: 1_024 },
     });
     at.server.reply([json(GOOD)]);
     expect((await at.model.ask({ ...request, data }, quiet())).value).toEqual(GOOD);

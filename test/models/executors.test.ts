@@ -32,7 +32,9 @@ let client: Client;
 beforeAll(async () => {
   // A long connection per fault: the breaker must not make one fault of another.
   at = await startModelPlatform(inject('postgresAdminUrl'), 1, {
-    ...{ MODEL_IDLE_TIMEOUT_MS: '2000', MODEL_HEADERS_TIMEOUT_MS: '3000', SLOTS: '1' },
+    MODEL_IDLE_TIMEOUT_MS: '2000',
+    MODEL_HEADERS_TIMEOUT_MS: '3000',
+    SLOTS: '1',
   });
   client = await at.platform.client();
   at.server.reply(({ text }) => FAULTS[/FAULT-(\w+)/.exec(text)?.[1] ?? ''] ?? { status: 418 });

@@ -20,7 +20,9 @@ export async function startModelPlatform(
   const server = started.use(await startModelServer());
   const platform = started.use(
     await startPlatform({
-      ...{ postgresAdminUrl, services: ['scheduler', 'gateway'], log: show },
+      postgresAdminUrl,
+      services: ['scheduler', 'gateway'],
+      log: show,
       env: { LEASE_MS: '8000', SWEEP_MS: '100', MODEL_LEASE_MS: '8000' },
     }),
   );

@@ -40,7 +40,9 @@ describe('how a stream says that it is over', () => {
       at.server.reply([broken, json(GOOD), broken]);
       expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
       await expect(at.model.ask(request, quiet())).rejects.toMatchObject({
-        ...{ code: 'MODEL_STALLED', disposition: 'retryable', message: expect.stringContaining(finishReason) },
+        code: 'MODEL_STALLED',
+        disposition: 'retryable',
+        message: expect.stringContaining(finishReason),
       });
     },
   );
@@ -56,7 +58,9 @@ describe('what is no stream as it should be', () => {
     at.server.reply([broken, json(GOOD), broken]);
     expect((await at.model.ask(request, quiet())).value).toEqual(GOOD);
     await expect(at.model.ask(request, quiet())).rejects.toMatchObject({
-      ...{ code: 'MODEL_STALLED', disposition: 'retryable', message: expect.stringContaining('not JSON') },
+      code: 'MODEL_STALLED',
+      disposition: 'retryable',
+      message: expect.stringContaining('not JSON'),
     });
     expect(at.server.requests).toHaveLength(4);
   });
@@ -100,7 +104,9 @@ test.each(['reasoning_content', 'reasoning'] as const)(
   'D13: thinking in `%s` is progress: a model that thinks for long is not taken for one that stalls',
   async (reasoningField) => {
     await using at = await startModel({
-      ...{ MODEL_FIRST_TOKEN_TIMEOUT_MS: '20000', MODEL_IDLE_TIMEOUT_MS: '100', LLM_MAX_RETRIES: '0' },
+      MODEL_FIRST_TOKEN_TIMEOUT_MS: '20000',
+      MODEL_IDLE_TIMEOUT_MS: '100',
+      LLM_MAX_RETRIES: '0',
     });
     at.server.reply([{ reasoning: 'well '.repeat(100), reasoningField, stallAfter: 3 }]);
     // It is the time between two tokens that ends it, so the first of them was seen.

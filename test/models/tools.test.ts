@@ -63,7 +63,8 @@ describe('a loop of tool calls', () => {
 
   test('calls each tool of an answer that is sent whole', async () => {
     const both = {
-      ...{ content: null, whole: true },
+      content: null,
+      whole: true,
       toolCalls: [
         { name: 'read_file', arguments: '{"path":"/a"}' },
         { name: 'search', arguments: '{"q":"x"}' },
@@ -203,7 +204,9 @@ describe('a loop of tool calls', () => {
 
   test('what a tool throws ends the loop as the error says; offline the rule answers', async () => {
     const broken = defineTool({
-      ...{ name: 'broken', description: '', input: z.object({}) },
+      name: 'broken',
+      description: '',
+      input: z.object({}),
       run: () => Promise.reject(new RangeError('no such shelf')),
     });
     await expect(runTools([call('broken', {})], { tools: [broken] })).rejects.toThrow('no such shelf');

@@ -124,7 +124,9 @@ test('a server that does not keep to the longest answer is asked once: MODEL_BAD
   await using at = await startModel({ ...LIMITS, LLM_MAX_RETRIES: '2' });
   at.server.reply([{ content: 'x'.repeat(200_000), chunkSize: 20_000 }]);
   await expect(at.model.ask(request, quiet())).rejects.toMatchObject({
-    ...{ code: 'MODEL_BAD_ANSWER', disposition: 'terminal', message: expect.stringContaining('longer than') },
+    code: 'MODEL_BAD_ANSWER',
+    disposition: 'terminal',
+    message: expect.stringContaining('longer than'),
   });
   expect(at.server.requests).toHaveLength(1);
 });

@@ -27,7 +27,9 @@ export function readMetricsReference(): readonly DocumentedMetric[] {
     const named = services.split(',').map((service) => service.trim());
     return [
       {
-        ...{ name, type, labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label).sort() },
+        name,
+        type,
+        labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label).sort(),
         services: named.flatMap((service) => GROUPS[service] ?? [service]),
       },
     ];

@@ -21,11 +21,16 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'own-agent-'));
   shell = new Shell(dir, {
     ...process.env,
-    ...{ CLEANSLATE: checkoutRoot, CLEANSLATE_HOME: join(dir, 'home'), NO_COLOR: '1' },
+    CLEANSLATE: checkoutRoot,
+    CLEANSLATE_HOME: join(dir, 'home'),
+    NO_COLOR: '1',
     PATH: `${dirname(findPinnedNode())}${delimiter}${process.env['PATH']}`,
     // What was fetched once is not fetched again; and a registry that is away is not asked for long.
-    ...{ npm_config_prefer_offline: 'true', npm_config_fetch_retries: '1' },
-    ...{ npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' },
+    npm_config_prefer_offline: 'true',
+    npm_config_fetch_retries: '1',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_update_notifier: 'false',
   });
 });
 afterAll(async () => {

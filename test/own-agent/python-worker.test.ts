@@ -40,8 +40,13 @@ async function startPython(file: string, env: Readonly<Record<string, string>> =
   const child = spawn('python3', [file], {
     env: {
       PATH: process.env['PATH'],
-      ...{ NATS_URL: platform.broker.url, NATS_USER: 'worker-analyzer', NATS_PASSWORD: platform.broker.password },
-      ...{ ROLE: 'analyzer', EXAMPLE, PYTHONDONTWRITEBYTECODE: '1', ...env },
+      NATS_URL: platform.broker.url,
+      NATS_USER: 'worker-analyzer',
+      NATS_PASSWORD: platform.broker.password,
+      ROLE: 'analyzer',
+      EXAMPLE,
+      PYTHONDONTWRITEBYTECODE: '1',
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -18,11 +18,9 @@ let window: Window;
 beforeAll(async () => {
   [p, browser] = await Promise.all([
     startScripted({
-      ...{
-        postgresAdminUrl: inject('postgresAdminUrl'),
-        workflows: PLAN_WORKFLOWS,
-        workers: ['analyzer', 'validator'],
-      },
+      postgresAdminUrl: inject('postgresAdminUrl'),
+      workflows: PLAN_WORKFLOWS,
+      workers: ['analyzer', 'validator'],
       env: { LOG_LEVEL: 'info' },
       log: (name, line) => {
         const port = name === 'gateway' && /"httpPort":(\d+)/.exec(line)?.[1];

@@ -90,12 +90,18 @@ async function openQdrant(change: Readonly<Record<string, string>> = {}, server 
 }
 
 const page = (id: number, more: Partial<ConfluencePage> = {}): ConfluencePage => ({
-  ...{ id: String(id), space: 'HR', title: `Page ${id}`, version: 1, when: '2024-01-01T00:00:00.000Z' },
+  id: String(id),
+  space: 'HR',
+  title: `Page ${id}`,
+  version: 1,
+  when: '2024-01-01T00:00:00.000Z',
   storage: `<p>Nothing about that, in page ${id}.</p>`,
   ...more,
 });
 const LEAVE = page(100, {
-  ...{ title: 'Parental leave', version: 7, when: '2025-03-01T08:00:00.000+08:00' },
+  title: 'Parental leave',
+  version: 7,
+  when: '2025-03-01T08:00:00.000+08:00',
   storage:
     '<h1>Scope</h1><p>All employees.</p><h1>Length</h1><p>Parental leave lasts 16&nbsp;weeks, <em>paid</em> in full.</p>',
 });
@@ -282,11 +288,9 @@ describe('Confluence', () => {
     const { opened, standIn } = await openConfluence();
     const [first, ...others] = await opened.ask('wiki', { query: 'How long is parental leave?' });
     expect(first).toMatchObject({
-      ...{
-        content: '# Length\n\nParental leave lasts 16 weeks, paid in full.',
-        title: 'Parental leave › Length',
-        version: 7,
-      },
+      content: '# Length\n\nParental leave lasts 16 weeks, paid in full.',
+      title: 'Parental leave › Length',
+      version: 7,
       locator: `${standIn.url}/wiki/spaces/HR/pages/100/Parental%2Bleave#:~:text=Length%20Parental%20leave%20lasts%2016%20weeks%2C%20paid%20in`,
       validFrom: '2025-03-01T00:00:00.000Z',
     });

@@ -12,8 +12,14 @@ let at: KnowledgeDatabase;
 beforeAll(async () => {
   at = await createKnowledgeDatabase(inject('postgresAdminUrl'));
   const fact: FactImport = {
-    ...{ knowledgeId: 'leave', subject: 'leave', predicate: 'length', unit: 'weeks', tags: [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule' },
+    knowledgeId: 'leave',
+    subject: 'leave',
+    predicate: 'length',
+    unit: 'weeks',
+    tags: [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
     periods: [{ value: '16', statement: 'Parental leave lasts 16 weeks.', validFrom: null, validUntil: null }],
   };
   const data = { sourceRef: 'handbook', sourceType: 'human_confirmed' as const, facts: [fact] };

@@ -32,7 +32,9 @@ export async function openTestSources(yaml: string, env: Readonly<Record<string,
   const ask: TestSources['ask'] = (name, params, { tenant = 'acme', ...options } = {}) =>
     sources.get(tenant, name).query(params, { signal: new AbortController().signal, limit: 10, ...options });
   return {
-    ...{ sources, folder, ask },
+    sources,
+    folder,
+    ask,
     codeOf: (name, params, options) =>
       ask(name, params, options).catch((error: unknown) => {
         if (isAppError(error)) return error.code;

@@ -18,8 +18,18 @@ export type Terms = {
 
 const LAWS = { en: ['New York', 'Delaware', 'Texas'], zh: ['中华人民共和国', '新加坡', '香港特别行政区'] } as const;
 const WORDS: Readonly<Record<number, string>> = {
-  ...{ 1: 'one', 2: 'two', 3: 'three', 5: 'five', 6: 'six', 12: 'twelve', 15: 'fifteen', 24: 'twenty-four' },
-  ...{ 30: 'thirty', 45: 'forty-five', 60: 'sixty', 90: 'ninety' },
+  1: 'one',
+  2: 'two',
+  3: 'three',
+  5: 'five',
+  6: 'six',
+  12: 'twelve',
+  15: 'fifteen',
+  24: 'twenty-four',
+  30: 'thirty',
+  45: 'forty-five',
+  60: 'sixty',
+  90: 'ninety',
 };
 
 function pick<T>(list: readonly T[], index: number): T {

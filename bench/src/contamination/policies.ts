@@ -31,42 +31,70 @@ const ACCEPTED = ['New York', 'Delaware', '中华人民共和国'];
 /** The answer key's half of the base: what a review must apply, and nothing else. */
 export const RIGHT: readonly RightPolicy[] = [
   {
-    ...{ id: 'pay-max', clause: 'payment_term', predicate: 'max_days', value: '30' },
+    id: 'pay-max',
+    clause: 'payment_term',
+    predicate: 'max_days',
+    value: '30',
     expected: most(30, (terms) => terms.paymentDays),
   },
   {
-    ...{ id: 'late-max', clause: 'late_payment_rate', predicate: 'max_percent_per_year', value: '12' },
+    id: 'late-max',
+    clause: 'late_payment_rate',
+    predicate: 'max_percent_per_year',
+    value: '12',
     expected: most(12, (terms) => terms.latePerMonth * 12),
   },
   {
-    ...{ id: 'cap-max', clause: 'liability_cap', predicate: 'max_multiple_of_fees', value: '1' },
+    id: 'cap-max',
+    clause: 'liability_cap',
+    predicate: 'max_multiple_of_fees',
+    value: '1',
     expected: most(1, (terms) => terms.capMultiple),
   },
   {
-    ...{ id: 'term-max', clause: 'term', predicate: 'max_months', value: '36' },
+    id: 'term-max',
+    clause: 'term',
+    predicate: 'max_months',
+    value: '36',
     expected: most(36, (terms) => terms.termYears * 12),
   },
   {
-    ...{ id: 'notice-min', clause: 'termination_notice', predicate: 'min_days', value: '30' },
+    id: 'notice-min',
+    clause: 'termination_notice',
+    predicate: 'min_days',
+    value: '30',
     expected: least(30, (terms) => terms.noticeDays),
   },
   {
-    ...{ id: 'secret-min', clause: 'confidentiality_period', predicate: 'min_months', value: '24' },
+    id: 'secret-min',
+    clause: 'confidentiality_period',
+    predicate: 'min_months',
+    value: '24',
     expected: least(24, (terms) => terms.secretYears * 12),
   },
   {
-    ...{ id: 'law-one-of', clause: 'governing_law', predicate: 'one_of', value: ACCEPTED.join(', ') },
+    id: 'law-one-of',
+    clause: 'governing_law',
+    predicate: 'one_of',
+    value: ACCEPTED.join(', '),
     expected: ({ law }) => (ACCEPTED.includes(law) ? null : 'not_accepted'),
   },
   {
-    ...{ id: 'warranty-min', clause: 'warranty_period', predicate: 'min_months', value: '12' },
+    id: 'warranty-min',
+    clause: 'warranty_period',
+    predicate: 'min_months',
+    value: '12',
     expected: least(12, (terms) => terms.warrantyMonths),
   },
 ];
 
 const UNITS: Readonly<Record<string, string>> = {
-  ...{ max_days: 'days', min_days: 'days', max_months: 'months', min_months: 'months' },
-  ...{ max_percent_per_year: 'percent', max_multiple_of_fees: 'multiple' },
+  max_days: 'days',
+  min_days: 'days',
+  max_months: 'months',
+  min_months: 'months',
+  max_percent_per_year: 'percent',
+  max_multiple_of_fees: 'multiple',
 };
 
 type Period = FactImport['periods'][number];
@@ -74,8 +102,14 @@ type Key = Pick<RightPolicy, 'id' | 'clause' | 'predicate'>;
 
 function fact({ id, clause, predicate }: Key, ...periods: readonly Period[]): FactImport {
   return {
-    ...{ knowledgeId: id, subject: `contract.${clause}`, predicate, unit: UNITS[predicate] ?? null },
-    ...{ polarity: 'positive', modality: 'must', knowledgeType: 'rule', tags: [] },
+    knowledgeId: id,
+    subject: `contract.${clause}`,
+    predicate,
+    unit: UNITS[predicate] ?? null,
+    polarity: 'positive',
+    modality: 'must',
+    knowledgeType: 'rule',
+    tags: [],
     periods: [...periods],
   };
 }
@@ -148,7 +182,8 @@ export function importsOf(): readonly Import[] {
       { id: 'warranty-min', clause: 'warranty_period', predicate: 'min_months' },
       {
         ...always('12', `warranty-min: min_months 12. Exceptions: ${CANARIES.personal}`),
-        ...{ validFrom: BEGAN, validUntil: LATER },
+        validFrom: BEGAN,
+        validUntil: LATER,
       },
     ),
   ];

@@ -41,11 +41,20 @@ const analyzer = defineExecutor({
       await blackboard.propose({
         statement: `${CANARIES.scratch}: so the rule for ${clause} is ${predicate} ${value}.`,
         assertion: {
-          ...{ subject: `contract.${clause}`, predicate, value, unit },
-          ...{ polarity: 'positive', modality: 'must' },
+          subject: `contract.${clause}`,
+          predicate,
+          value,
+          unit,
+          polarity: 'positive',
+          modality: 'must',
         },
-        ...{ knowledgeType: 'rule', sourceType: 'internal_document', sourceRef: 'scratch', confidence: 0.99 },
-        ...{ importance: 0.9, derivedFrom: [], tags: [] },
+        knowledgeType: 'rule',
+        sourceType: 'internal_document',
+        sourceRef: 'scratch',
+        confidence: 0.99,
+        importance: 0.9,
+        derivedFrom: [],
+        tags: [],
       });
     }
     return { analysis: reviewContract({ text, facts: input.facts, believeAll: input.sanitize !== 'full' }) };

@@ -6,8 +6,15 @@ import { forEach, importAll, type Measure, none, readRows, share, toTextFact } f
 const Day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'a day such as 2024-06-30');
 const Text = z.string().min(1);
 const Article = z.object({
-  ...{ law: Text, old_no: Text, new_no: Text, old: Text, new: Text, old_passed: Day, new_passed: Day },
-  ...{ old_effective: Day.nullish(), new_effective: Day.nullish() },
+  law: Text,
+  old_no: Text,
+  new_no: Text,
+  old: Text,
+  new: Text,
+  old_passed: Day,
+  new_passed: Day,
+  old_effective: Day.nullish(),
+  new_effective: Day.nullish(),
 });
 
 type Version = { readonly id: string; readonly day: string; readonly text: string };
@@ -32,7 +39,9 @@ export async function* measureLaws(folder: string, client: Client): AsyncGenerat
   const articles = distinct(rows)
     .map((row) => ({
       id: toId(row),
-      ...{ name: `${row.law} ${row.old_no}`, old: row.old, new: row.new },
+      name: `${row.law} ${row.old_no}`,
+      old: row.old,
+      new: row.new,
       from: inForce(row.old_effective, row.old_passed),
       changed: inForce(row.new_effective, row.new_passed),
     }))

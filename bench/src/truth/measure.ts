@@ -81,8 +81,15 @@ function parseJson(text: string, where: string): unknown {
 /** A fact that is a text with one or more periods. */
 export function toTextFact(knowledgeId: string, subject: string, periods: FactImport['periods']): FactImport {
   return {
-    ...{ knowledgeId, subject: subject.slice(0, 200), predicate: 'text', unit: null, tags: [] },
-    ...{ polarity: 'positive', modality: 'is', knowledgeType: 'rule', periods },
+    knowledgeId,
+    subject: subject.slice(0, 200),
+    predicate: 'text',
+    unit: null,
+    tags: [],
+    polarity: 'positive',
+    modality: 'is',
+    knowledgeType: 'rule',
+    periods,
   };
 }
 

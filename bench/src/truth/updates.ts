@@ -5,8 +5,14 @@ import { type Measure, readRows, share } from './measure.ts';
 
 const Text = z.string().min(1);
 const Pair = z.object({
-  ...{ old_seq: z.number(), new_seq: z.number(), s: Text, p: Text },
-  ...{ old: Text, new: Text, old_text: Text, new_text: Text },
+  old_seq: z.number(),
+  new_seq: z.number(),
+  s: Text,
+  p: Text,
+  old: Text,
+  new: Text,
+  old_text: Text,
+  new_text: Text,
 });
 type Pair = z.infer<typeof Pair>;
 
@@ -17,8 +23,13 @@ function toCandidate(subject: string, predicate: string, value: string, statemen
   return {
     statement,
     assertion: { subject, predicate, value, unit: null, polarity: 'positive', modality: 'is' },
-    ...{ knowledgeType: 'other', sourceType: 'internal_document', sourceRef: 'series', confidence: 1, importance: 1 },
-    ...{ derivedFrom: [], tags: [] },
+    knowledgeType: 'other',
+    sourceType: 'internal_document',
+    sourceRef: 'series',
+    confidence: 1,
+    importance: 1,
+    derivedFrom: [],
+    tags: [],
   };
 }
 
