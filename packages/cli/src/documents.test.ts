@@ -66,6 +66,23 @@ test('docs/README.md leads to every page', () => {
   expect(pages.length).toBeGreaterThan(10);
 });
 
+test('docs/decisions/README.md names every record once, by its title, and the numbers that have none', () => {
+  const folder = join(ROOT, 'docs/decisions');
+  const index = readFileSync(join(folder, 'README.md'), 'utf8');
+  const files = globSync('[0-9]*.md', { cwd: folder }).sort();
+  const records = files.map((file) => ({
+    number: Number(file.slice(0, 4)),
+    line: `- [${/^# (.*)/.exec(readFileSync(join(folder, file), 'utf8'))?.[1]}](${file}): `,
+  }));
+  expect(
+    records.filter(({ number, line }) => !line.startsWith(`- [${number}. `) || index.split(line).length !== 2),
+  ).toEqual([]);
+  expect(index.match(/^- /gm)).toHaveLength(records.length);
+  const taken = new Set(records.map(({ number }) => number));
+  const unused = Array.from({ length: Math.max(...taken) }, (_, n) => n + 1).filter((number) => !taken.has(number));
+  expect(/([\d, and]+) are not in use/.exec(index)?.[1]?.match(/\d+/g)?.map(Number)).toEqual(unused);
+});
+
 test('the check finds what is wrong, and something to check', () => {
   expect(isKnown(['task', 'vanish'])).toBe(false);
   expect(isKnown(['task', 'list', '--no-such-option'])).toBe(false);
