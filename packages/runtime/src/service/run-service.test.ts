@@ -77,6 +77,47 @@ test('what was compiled for a start is kept, also where the process is killed', 
   expect((await readdir(cache, { recursive: true })).length).toBeGreaterThan(100);
 });
 
+test.each([
+  ['a rejection', true, 'nobody awaits this'],
+  ['an exception', 'throw', 'nobody catches this'],
+])(
+  '%s that an executor left to nobody is its own failure: what else ran is handed back, the process ends with 1',
+  async (_, forget, message) => {
+    await using broker = await startTestBroker(startNatsServer);
+    await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+    await using service = await start({ NATS_URL: broker.server.url });
+    const [innocent, worn, faulty] = [scheduler.attempt(), scheduler.attempt({ attempt: 11 }), scheduler.attempt()];
+    for (const attempt of [innocent, worn]) await scheduler.ring('analyzer', attempt, { input: { ms: 60_000 } });
+    await until(() => scheduler.heartbeats.at(-1)?.running.length === 2, 'both at work');
+    await scheduler.ring('analyzer', faulty, { input: { ms: 60_000, forget } });
+    expect((await service.exited).code).toBe(1);
+    await until(() => scheduler.reports.length === 2, 'both reports');
+    expect(scheduler.reportsOf(faulty.taskId)).toMatchObject([
+      {
+        outcome: 'failed',
+        error: { code: 'EXECUTOR_FAILED', disposition: 'retryable', message: expect.stringContaining(message) },
+      },
+    ]);
+    expect(scheduler.reportsOf(innocent.taskId)).toEqual([{ outcome: 'released', reason: 'drain' }]);
+    // One that has come round this often may be what ends the workers: its lease decides, and counts.
+    expect(scheduler.reportsOf(worn.taskId)).toEqual([]);
+  },
+);
+
+test('a rejection that comes after its step has ended: what else runs is handed back', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+  await using service = await start({ NATS_URL: broker.server.url });
+  const [innocent, faulty] = [scheduler.attempt(), scheduler.attempt()];
+  await scheduler.ring('analyzer', innocent, { input: { ms: 60_000 } });
+  await scheduler.ring('analyzer', faulty, { input: { ms: 1, forget: 'late' } });
+  expect((await service.exited).code).toBe(1);
+  await until(() => scheduler.reports.length === 2, 'both reports');
+  expect(scheduler.reportsOf(faulty.taskId)).toMatchObject([{ outcome: 'succeeded' }]);
+  expect(scheduler.reportsOf(innocent.taskId)).toEqual([{ outcome: 'released', reason: 'drain' }]);
+  expect(service.lastLines(20).join('\n')).toContain(faulty.taskId);
+});
+
 test('a rejection nobody handled is logged and ends the process with 1', async () => {
   await using broker = await startTestBroker(startNatsServer);
   await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));

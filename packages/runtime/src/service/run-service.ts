@@ -22,6 +22,11 @@ export type RunningService = {
   readonly checks: ReadyChecks;
   /** Finishes or hands back what is running, then closes connections. Called once, on SIGTERM or SIGINT. */
   readonly stop: () => Promise<void>;
+  /**
+   * Called in the handler of a fault that nobody handled: resolves once there is nothing more to say before the process
+   * ends. Undefined: it ends at once.
+   */
+  readonly onFault?: (fault: unknown) => Promise<void> | undefined;
   /** Settles when the service can't go on; with an error the process exits non-zero. */
   readonly ended?: Promise<Error | undefined>;
   /** What `/health/state-schema` shows. */
@@ -43,7 +48,7 @@ export const STOP_MARGIN_MS = 12_000;
 /**
  * Runs a service until it is told to stop: configuration, logs, health server, signals. Exit code 0 after a drained
  * stop, 1 if it can't start or go on. An unhandled rejection is a bug with unknown effects: it is logged, then the
- * process exits with 1 and the ledger hands its work on.
+ * process exits with 1 and the ledger hands its work on; a worker says first whose fault it was, if it knows.
  */
 export async function runService<S extends typeof baseConfig>(definition: ServiceDefinition<S>): Promise<void> {
   // Only where there is a compile cache (a checkout). Written at the end it would be lost with a killed process, and
@@ -60,7 +65,10 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
   for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
     process.on(event, (error: unknown) => {
       logger.fatal({ err: error, event }, 'a fault nobody handled');
-      exit(1);
+      const said = stopping ? undefined : service?.onFault?.(error);
+      if (said === undefined) exit(1);
+      else void said.finally(() => exit(1));
+      setTimeout(() => exit(1), STOP_MARGIN_MS).unref();
     });
   }
   const metrics = createMetrics(definition.name);

@@ -117,6 +117,7 @@ async function startRole(
     checks: { ...worker.checks(), ...registration.checks },
     ended: Promise.race([bus.closed, registration.refused]),
     stateSchema: Object.fromEntries(executors.map(({ name, contract }) => [name, contract])),
+    onFault: (fault) => worker.endFor(fault),
     stop: async () => {
       registration.stop();
       await worker.drain();

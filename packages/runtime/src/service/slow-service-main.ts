@@ -15,13 +15,19 @@ const slow = defineExecutor({
   role,
   name: 'test/step',
   output: z.strictObject({ ms: z.number() }),
-  input: z.strictObject({ ms: z.number(), forget: z.boolean().optional() }),
+  input: z.strictObject({ ms: z.number(), forget: z.union([z.literal(true), z.enum(['throw', 'late'])]).optional() }),
   run: async ({ input, signal }) => {
     if (input.forget === true) void Promise.reject(new Error('nobody awaits this'));
+    if (input.forget === 'throw') setTimeout(() => raise('nobody catches this'), 1);
+    if (input.forget === 'late') setTimeout(() => void Promise.reject(new Error('nobody is there any more')), 500);
     await sleep(input.ms, undefined, { signal });
     return { ms: input.ms };
   },
 });
+
+function raise(message: string): never {
+  throw new Error(message);
+}
 
 await runService({
   name: role,
@@ -35,6 +41,7 @@ await runService({
     return {
       checks: worker.checks(),
       ended: bus.closed,
+      onFault: (fault) => worker.endFor(fault),
       stop: async () => {
         await worker.drain();
         await bus.close();

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { AppError, type AttemptRef, type ClaimAnswer, type Fence } from '@cleanslate/contracts';
 
-/** Why a run is stopped from outside. Only `timeout` and `drain` still report. */
-export type StopReason = 'lost' | 'cancelled' | 'timeout' | 'drain';
+/** Why a run is stopped from outside. `lost` and `cancelled` report nothing. */
+export type StopReason = 'lost' | 'cancelled' | 'timeout' | 'drain' | 'fault';
 
 /** A report as the stream has it. */
 export type StoredReport = {
@@ -36,6 +36,7 @@ export class Claim {
   #onStop: (() => void) | undefined;
   #endsAt = Number.POSITIVE_INFINITY;
   #stopped: StopReason | undefined;
+  #fault: unknown;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fence: Fence, trace: Readonly<Record<string, string>>) {
@@ -76,6 +77,18 @@ export class Claim {
     if (ms < 2 ** 31) this.#timer = setTimeout(() => this.stop('timeout'), Math.max(0, ms));
   }
 
+  /** What its run was stopped for, with `fault`. */
+  get fault(): unknown {
+    return this.#fault;
+  }
+
+  /** Stops the run because of a fault that it left to nobody. One that comes of being stopped is not its reason. */
+  fail(fault: unknown): void {
+    if (this.#stopped !== undefined) return;
+    this.#fault = fault;
+    this.stop('fault');
+  }
+
   stop(reason: StopReason): void {
     if (this.#stopped !== undefined) {
       // A claim that is gone must not be reported, whatever stopped it first.
@@ -101,6 +114,8 @@ export class Claim {
 export function toStopError(reason: StopReason): AppError {
   if (reason === 'cancelled') return new AppError('CANCELLED', 'the task was cancelled');
   if (reason === 'lost') return new AppError('STALE_ATTEMPT', 'the claim on this attempt no longer holds');
+  if (reason === 'fault')
+    return new AppError('EXECUTOR_FAILED', 'the executor left a fault to nobody, which ends its worker');
   if (reason === 'timeout')
     return new AppError('ATTEMPT_TIMEOUT', 'the attempt reached its timeout or the task its deadline');
   return new AppError('CANCELLED', 'the worker is shutting down; the step is handed back', {

@@ -97,6 +97,12 @@ export function toReportedError(error: unknown, fallback: ErrorCode = 'EXECUTOR_
   return body;
 }
 
+/** What an attempt failed with whose executor left a rejection or an exception to nobody. Never throws. */
+export function toFaultError(fault: unknown): ErrorBody {
+  const { message } = toSafeError(fault);
+  return new AppError('EXECUTOR_FAILED', `nothing in the executor handled: ${message}`).toBody();
+}
+
 function isOurs(error: unknown): error is AppError {
   try {
     return isAppError(error) && ['retryable', 'terminal', 'conflict', 'pause'].includes(error.disposition);

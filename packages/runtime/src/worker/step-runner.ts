@@ -5,9 +5,10 @@ import type { Executor } from '../executor/executor.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import { type Claim, toStopError } from './claim.ts';
 import { readCommand } from './doorbell.ts';
+import { traceFaults } from './fault-tracing.ts';
 import { holdsObject, type ObjectStore, resolveObjects } from './objects.ts';
 import { OpenContext, type StepServices } from './step-context.ts';
-import { fitsInline, storeOutput, toOutputText, toReportedError } from './step-report.ts';
+import { fitsInline, storeOutput, toFaultError, toOutputText, toReportedError } from './step-report.ts';
 
 export type StepRunnerOptions = StepServices & {
   readonly executors: ReadonlyMap<string, Executor>;
@@ -87,7 +88,7 @@ async function execute(options: StepRunnerOptions, execution: Execution): Promis
     const input = holdsObject(command.input)
       ? await resolveObjects(options.objects, tenantId, command.input, claim.signal)
       : command.input;
-    const output = await executor.execute(open.context, input);
+    const output = await traceFaults(claim, () => executor.execute(open.context, input));
     const text = toOutputText(output);
     const travelling = fitsInline(text)
       ? output
@@ -106,7 +107,8 @@ async function execute(options: StepRunnerOptions, execution: Execution): Promis
 }
 
 function toFailure(claim: Claim, error: unknown, body: Uint8Array, usage: Usage, maxBytes: number): StepReport {
-  if (claim.stopped === 'timeout' || claim.stopped === 'drain') return toStopReport(claim, usage);
+  if (claim.stopped === 'timeout' || claim.stopped === 'drain' || claim.stopped === 'fault')
+    return toStopReport(claim, usage);
   const report = { outcome: 'failed' as const, error: toReportedError(error), usage };
   // An input that breaks the contract must be looked at and repaired, as much as one that is not JSON.
   const unreadable = isAppError(error) && error.code === 'SCHEMA_MISMATCH';
@@ -115,6 +117,7 @@ function toFailure(claim: Claim, error: unknown, body: Uint8Array, usage: Usage,
 
 function toStopReport(claim: Claim, usage: Usage): StepReport {
   if (claim.stopped === 'drain') return { outcome: 'released', reason: 'drain' };
+  if (claim.stopped === 'fault') return { outcome: 'failed', error: toFaultError(claim.fault), usage };
   return { outcome: 'failed', error: toStopError(claim.stopped ?? 'timeout').toBody(), usage };
 }
 

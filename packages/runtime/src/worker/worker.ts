@@ -21,6 +21,7 @@ import { ClaimBook } from './claim-book.ts';
 import { ClaimDesk, type ClaimOutcome } from './claim-desk.ts';
 import { readAttempt, readTrace } from './doorbell.ts';
 import { callOff, type EarlyRun, EarlyRuns } from './early-runs.ts';
+import { findFaultyClaim } from './fault-tracing.ts';
 import { FinishDesk } from './finish-desk.ts';
 import { HeartbeatLoop } from './heartbeat-loop.ts';
 import { newWorkerIdentity, type WorkerIdentity } from './identity.ts';
@@ -74,6 +75,8 @@ const MAX_REPEATS = 100;
 /** Time after the grace period for handed-back steps to react, and for their reports to be stored. */
 const HAND_BACK_MS = 2_000;
 const LAST_REPORTS_MS = 5_000;
+/** An attempt beyond it is not handed back after the fault of another: it may itself be what ends the workers. */
+const MAX_HANDED_BACK = 10;
 
 /** Starts consuming the role's commands; throws `CONFIGURATION` for executors of another role or two of one name. */
 export function startWorker(options: WorkerOptions): Worker {
@@ -199,9 +202,26 @@ export class Worker {
    * Stops pulling, lets running steps finish within the grace period, hands the rest back with a stored report. Never
    * throws.
    */
-  drain(): Promise<void> {
-    this.#draining ??= this.#drain();
+  drain(graceMs = this.#options.graceMs): Promise<void> {
+    this.#draining ??= this.#drain(graceMs);
     return this.#draining;
+  }
+
+  /**
+   * Called by the process's handler of a fault that nobody handled, and that will end it. If an executor is known to
+   * have left it, its attempt fails with it, unless that is over, and the others are handed back, unspent. Undefined if
+   * none is: all go silent, and the ledger counts each.
+   */
+  endFor(fault: unknown): Promise<void> | undefined {
+    const faulty = findFaultyClaim();
+    if (faulty === undefined) return undefined;
+    const { taskId: task, stepId: step, attempt } = faulty.fence;
+    this.#logger.error({ task, step, attempt }, 'its executor left a fault to nobody, which ends the worker');
+    faulty.fail(fault);
+    for (const claim of this.#book.active()) {
+      if (claim.fence.attempt > MAX_HANDED_BACK && claim.stopped === undefined) claim.stop('lost');
+    }
+    return this.drain(0);
   }
 
   #take(message: PulledMessage): void {
@@ -345,8 +365,7 @@ export class Worker {
     return { slots: this.#draining === undefined ? slots : 0, free };
   }
 
-  async #drain(): Promise<void> {
-    const { graceMs } = this.#options;
+  async #drain(graceMs: number): Promise<void> {
     this.#breakers.stop();
     await this.#pulls.drain();
     void this.#heartbeat.beat();
