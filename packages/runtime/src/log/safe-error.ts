@@ -32,6 +32,22 @@ export function toSafeError(error: unknown, depth = 0): SafeError {
   };
 }
 
+/**
+ * What went wrong, in one line: `fetch failed: connect ECONNREFUSED 127.0.0.1:80`. Libraries leave the reason to the
+ * cause, and Node leaves out every word where a name had several addresses. Never throws.
+ */
+export function toReason(error: unknown): string {
+  if (error === undefined || error === null) return `${error} was thrown, not an error`;
+  const reasons: string[] = [];
+  for (let each: SafeError | undefined = toSafeError(error); each !== undefined; each = each.cause) {
+    const reason = each.message.trim() === '' ? [each.type, each.code].join(' ').trim() : each.message;
+    if (!reasons.some((said) => said.includes(reason))) reasons.push(reason);
+    // Its message is all that its author wanted to be told.
+    if (each.type === 'AppError') break;
+  }
+  return reasons.join(': ');
+}
+
 function readRaw(value: unknown, key: string): unknown {
   try {
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;

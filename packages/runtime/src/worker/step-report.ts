@@ -12,7 +12,7 @@ import {
   toReportId,
 } from '@cleanslate/contracts';
 import { findFactRefs } from '@cleanslate/domain';
-import { toSafeError } from '../log/safe-error.ts';
+import { toReason, toSafeError } from '../log/safe-error.ts';
 import { scrub } from '../log/scrub.ts';
 import type { ObjectStore } from './objects.ts';
 
@@ -84,7 +84,7 @@ export function toOutputText(output: JsonObject, what = 'output'): string {
  * Whatever an executor threw, as a body that every reader accepts: short, without secrets, NUL or cycles. Never throws.
  */
 export function toReportedError(error: unknown, fallback: ErrorCode = 'EXECUTOR_FAILED'): ErrorBody {
-  if (!isOurs(error)) return new AppError(fallback, toSafeError(error).message).toBody();
+  if (!isOurs(error)) return new AppError(fallback, toReason(error)).toBody();
   const { code, disposition, retryAfterMs } = error;
   const details = safeDetails(error.details);
   const body = new AppError(CODE.test(code) ? code : fallback, scrub(error.message.slice(0, 64_000)), {
@@ -99,8 +99,7 @@ export function toReportedError(error: unknown, fallback: ErrorCode = 'EXECUTOR_
 
 /** What an attempt failed with whose executor left a rejection or an exception to nobody. Never throws. */
 export function toFaultError(fault: unknown): ErrorBody {
-  const { message } = toSafeError(fault);
-  return new AppError('EXECUTOR_FAILED', `nothing in the executor handled: ${message}`).toBody();
+  return new AppError('EXECUTOR_FAILED', `nothing in the executor handled: ${toReason(fault)}`).toBody();
 }
 
 function isOurs(error: unknown): error is AppError {
