@@ -13,7 +13,7 @@ import {
 import { answerClaim, appliedKey, findStep } from '@cleanslate/domain/ledger';
 import { keyOf } from '@cleanslate/store/ledger';
 import type { InputItem, LedgerResult } from '../ledger/items.ts';
-import type { HandlerContext } from './context.ts';
+import { type HandlerContext, toReplyAttributes } from './context.ts';
 import { toFinishedReport } from './refuse-working.ts';
 
 /** Claims: answered after commit, so a granted one is durable before its worker starts. */
@@ -33,14 +33,7 @@ export function serveClaims(context: HandlerContext): Served {
     if (subject !== `claim.${role}`) throw new AppError('TENANT_MISMATCH', `role "${role}" asked on ${subject}`);
     const answers =
       'finished' in data ? await finish(data.finished, worker, role) : await claim(data.claims, worker, role);
-    const attributes = {
-      id: `${envelope.id}.reply`,
-      source: '/services/scheduler',
-      time: new Date().toISOString(),
-      tenantid: envelope.tenantid,
-      causationid: envelope.id,
-    };
-    return encodeMessage(ClaimReply, attributes, { answers });
+    return encodeMessage(ClaimReply, toReplyAttributes(envelope), { answers });
   }
 
   async function claim(fences: readonly Fence[], worker: string, role: string): Promise<ClaimAnswer[]> {

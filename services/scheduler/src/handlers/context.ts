@@ -2,6 +2,7 @@ import type { Bus, Publisher, PulledMessage } from '@cleanslate/bus';
 import { type ConsumerSpec, consumersFor, isAppError } from '@cleanslate/contracts';
 import { parseTraceparent, type Tracer } from '@cleanslate/runtime/service';
 import type { Ledger } from '../ledger/ledger.ts';
+import { SOURCE } from '../source.ts';
 
 /** What every handler of the scheduler works with. */
 export type HandlerContext = {
@@ -56,4 +57,15 @@ export function isMessageFault(error: unknown): boolean {
 /** W3C trace context, or nothing: the value goes into every doorbell and log line of the task. */
 export function readTraceparent(header: string | undefined): string | null {
   return header !== undefined && parseTraceparent(header) !== undefined ? header : null;
+}
+
+/** Attributes of the reply to a request; for those that `serveEndpoint` does not answer. */
+export function toReplyAttributes({ id, tenantid }: { readonly id: string; readonly tenantid: string }) {
+  return {
+    id: `${id}.reply`,
+    source: SOURCE,
+    time: new Date().toISOString(),
+    tenantid,
+    causationid: id,
+  };
 }

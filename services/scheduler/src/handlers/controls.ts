@@ -12,10 +12,9 @@ import {
 } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { findReplayReply } from '../ledger/apply-replays.ts';
+import { SOURCE } from '../source.ts';
 import type { HandlerContext } from './context.ts';
 import { type ReplayContext, replayLetter } from './replay-letter.ts';
-
-const SOURCE = '/services/scheduler';
 
 /**
  * Requests that change something, answered after commit and never queued behind submits; and the

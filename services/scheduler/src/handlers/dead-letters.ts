@@ -2,6 +2,7 @@ import { awaitNewerReader, deadLetter, type PulledMessage, PullLoop } from '@cle
 import { DeadLettered, decodeMessage } from '@cleanslate/contracts';
 import type { LetterItem } from '../ledger/items.ts';
 import { toLetterReason } from '../ledger/letter-reason.ts';
+import { SOURCE } from '../source.ts';
 import { CONSUMERS, type HandlerContext, handBack } from './context.ts';
 
 /** Messages that services could not read, into the ledger's record; acked only after the row is committed. */
@@ -29,7 +30,7 @@ export function startDeadLetters(context: HandlerContext): PullLoop {
     } catch (error) {
       if (awaitNewerReader(message, error, context.rolloutMs)) return;
       // Wrapped in a letter that can be read, it comes round once more.
-      await deadLetter({ ...context, consumer: CONSUMERS.deadLetters, source: '/services/scheduler' }, message, error);
+      await deadLetter({ ...context, consumer: CONSUMERS.deadLetters, source: SOURCE }, message, error);
       return;
     }
     try {

@@ -3,7 +3,7 @@ import { AppError, decodeMessage, encodeMessage, Heartbeat, HeartbeatReply } fro
 import { applyHeartbeats, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { Batcher } from '../ledger/batcher.ts';
-import type { HandlerContext } from './context.ts';
+import { type HandlerContext, toReplyAttributes } from './context.ts';
 
 /**
  * Heartbeats extend leases and announce slots; nothing of that is a decision, so they bypass the
@@ -37,13 +37,6 @@ export function serveHeartbeats(context: HandlerContext, onSlots: () => void): S
       slotsOf.set(beat.worker, beat.slots);
       onSlots();
     }
-    const attributes = {
-      id: `${envelope.id}.reply`,
-      source: '/services/scheduler',
-      time: new Date().toISOString(),
-      tenantid: envelope.tenantid,
-      causationid: envelope.id,
-    };
-    return encodeMessage(HeartbeatReply, attributes, { leaseMs: options.leaseMs, ...reply });
+    return encodeMessage(HeartbeatReply, toReplyAttributes(envelope), { leaseMs: options.leaseMs, ...reply });
   }
 }

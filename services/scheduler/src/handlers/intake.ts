@@ -3,6 +3,7 @@ import { isAppError, parseSubject, toAppError } from '@cleanslate/contracts';
 import type { SubmitItem } from '../ledger/items.ts';
 import { describeSubmit, type RawSubmit, readSubmit } from '../ledger/read-submit.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';
+import { SOURCE } from '../source.ts';
 import { CONSUMERS, type HandlerContext, handBack, isMessageFault, NEWER_TRIES, readTraceparent } from './context.ts';
 import type { Overtaker } from './overtake.ts';
 
@@ -73,7 +74,7 @@ export function startIntake(
         if (LETTER_CODES.has(refusal.code)) remember(message.streamSequence);
       }
       if (!LETTER_CODES.has(refusal.code)) return message.ack();
-      const options = { ...context, consumer: CONSUMERS.intake, source: '/services/scheduler' };
+      const options = { ...context, consumer: CONSUMERS.intake, source: SOURCE };
       await deadLetter(options, message, refusal);
     } catch (again) {
       handBack(context, message, again);

@@ -11,7 +11,7 @@ import {
   withTransaction,
 } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
-import type { HandlerContext } from './context.ts';
+import { type HandlerContext, toReplyAttributes } from './context.ts';
 
 /** Beside claims and reports, which must not wait behind them for a database connection. */
 const AT_ONCE = 2;
@@ -32,14 +32,7 @@ export function serveModelCalls(context: HandlerContext & { readonly modelLeaseM
     const ask = envelope.data;
     if (subject !== `mdl.${ask.role}`) throw new AppError('TENANT_MISMATCH', `role "${ask.role}" asked on ${subject}`);
     const reply = await withTransaction(database, LEDGER_SCOPE, (tx) => apply(tx, ask, context.modelLeaseMs));
-    const attributes = {
-      id: `${envelope.id}.reply`,
-      source: '/services/scheduler',
-      time: new Date().toISOString(),
-      tenantid: envelope.tenantid,
-      causationid: envelope.id,
-    };
-    return encodeMessage(ModelCallReply, attributes, reply);
+    return encodeMessage(ModelCallReply, toReplyAttributes(envelope), reply);
   }
 }
 

@@ -13,6 +13,7 @@ import { appliedKey } from '@cleanslate/domain/ledger';
 import type { Span } from '@cleanslate/runtime/service';
 import { keyOf } from '@cleanslate/store/ledger';
 import type { InputItem } from '../ledger/items.ts';
+import { SOURCE } from '../source.ts';
 import { CONSUMERS, type HandlerContext, handBack, isMessageFault, NEWER_TRIES } from './context.ts';
 import { refuseWorking } from './refuse-working.ts';
 
@@ -88,7 +89,7 @@ export function startReports(context: HandlerContext): PullLoop {
         return handBack(context, message, again);
       }
     }
-    await deadLetter({ ...context, consumer: CONSUMERS.reports, source: '/services/scheduler' }, message, error);
+    await deadLetter({ ...context, consumer: CONSUMERS.reports, source: SOURCE }, message, error);
   }
 
   async function endAttempt(fence: Fence, message: PulledMessage, error: unknown): Promise<boolean> {

@@ -23,9 +23,8 @@ import {
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import { toRun } from '../ledger/fire-schedules.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';
+import { SOURCE } from '../source.ts';
 import type { HandlerContext } from './context.ts';
-
-const SOURCE = '/services/scheduler';
 
 /** Schedules are put, switched and deleted here; each change is one row, and saying it again changes nothing. */
 export function serveSchedules(context: HandlerContext & { readonly registry: WorkflowRegistry }): readonly Served[] {

@@ -1,9 +1,8 @@
 import { type Served, serveEndpoint } from '@cleanslate/bus';
 import { AppError, type Fence, SessionRead, SessionReset, SessionWrite } from '@cleanslate/contracts';
 import { readSession, resetSession, type Tx, withTransaction, writeSession } from '@cleanslate/store/ledger';
+import { SOURCE } from '../source.ts';
 import type { HandlerContext } from './context.ts';
-
-const SOURCE = '/services/scheduler';
 
 /**
  * Sessions of users' agents. The tenant is the subject's, which the asker's credential fences, and the transaction is

@@ -2,6 +2,7 @@ import { awaitNewerReader, deadLetter, type PulledMessage, PullLoop } from '@cle
 import { AppError, CandidatesSettled, decodeFromService } from '@cleanslate/contracts';
 import { confirmSettlement, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
+import { SOURCE } from '../source.ts';
 import { CONSUMERS, type HandlerContext, handBack } from './context.ts';
 
 /** The maintainer's confirmations. A listed candidate that never came in ten minutes becomes a dead letter. */
@@ -23,7 +24,7 @@ export function startSettled(context: HandlerContext): PullLoop {
       envelope = decodeFromService([CandidatesSettled], message.data).envelope;
     } catch (error) {
       if (awaitNewerReader(message, error, context.rolloutMs)) return;
-      await deadLetter({ ...context, consumer: CONSUMERS.settled, source: '/services/scheduler' }, message, error);
+      await deadLetter({ ...context, consumer: CONSUMERS.settled, source: SOURCE }, message, error);
       return;
     }
     try {
@@ -36,7 +37,7 @@ export function startSettled(context: HandlerContext): PullLoop {
           'CANDIDATE_MISSING',
           `candidates ${missingForGood.join(', ')} of task ${taskId} were reported but never reached the blackboard`,
         );
-        await deadLetter({ ...context, consumer: CONSUMERS.settled, source: '/services/scheduler' }, message, error);
+        await deadLetter({ ...context, consumer: CONSUMERS.settled, source: SOURCE }, message, error);
       } else message.ack();
     } catch (error) {
       handBack(context, message, error);

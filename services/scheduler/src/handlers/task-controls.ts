@@ -11,9 +11,9 @@ import {
 } from '@cleanslate/contracts';
 import type { Aggregate, LedgerInput } from '@cleanslate/domain/ledger';
 import type { ControlItem, ForkItem } from '../ledger/items.ts';
+import { SOURCE } from '../source.ts';
 import type { HandlerContext } from './context.ts';
 
-const SOURCE = '/services/scheduler';
 /** Beside its copy in the gate, an edited result travels in one event. */
 const MAX_EDIT_BYTES = 256 * 1024;
 

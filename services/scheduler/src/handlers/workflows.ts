@@ -3,7 +3,7 @@ import { AppError, decodeMessage, encodeMessage, WorkflowRegister, WorkflowRegis
 import { withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
 import type { WorkflowRegistry } from '../ledger/workflow-registry.ts';
-import type { HandlerContext } from './context.ts';
+import { type HandlerContext, toReplyAttributes } from './context.ts';
 
 /**
  * Workflows that workers bring along: checked, stored, and known here before the answer; other schedulers
@@ -25,13 +25,6 @@ export function serveWorkflows(
     const workflows = await withTransaction(database, LEDGER_SCOPE, (tx) => registry.register(tx, role, plans));
     await context.learn();
     const registered = workflows.map(({ name, planHash }) => ({ workflow: name, planHash }));
-    const attributes = {
-      id: `${envelope.id}.reply`,
-      source: '/services/scheduler',
-      time: new Date().toISOString(),
-      tenantid: envelope.tenantid,
-      causationid: envelope.id,
-    };
-    return encodeMessage(WorkflowRegisterReply, attributes, { registered });
+    return encodeMessage(WorkflowRegisterReply, toReplyAttributes(envelope), { registered });
   }
 }

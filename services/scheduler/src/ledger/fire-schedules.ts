@@ -8,6 +8,7 @@ import {
   type Tx,
   takeDueSchedules,
 } from '@cleanslate/store/ledger';
+import { SOURCE } from '../source.ts';
 import type { LedgerItem, SubmitItem } from './items.ts';
 import { readSubmit } from './read-submit.ts';
 import type { WorkflowRegistry } from './workflow-registry.ts';
@@ -54,7 +55,7 @@ export function toRun(settings: ScheduleSettings, dueAt: number, registry: Workf
   const taskid = taskIdFromKey(tenantId, key);
   const body = encodeMessage(
     TaskSubmit,
-    { id: `${taskid}.submit`, source: '/services/scheduler', time, tenantid: tenantId, taskid },
+    { id: `${taskid}.submit`, source: SOURCE, time, tenantid: tenantId, taskid },
     { workflow, input, key, priority, ...(deadlineMs === null ? {} : { deadlineMs }) },
   );
   return readSubmit({ tenantId, body, traceparent: null }, registry);

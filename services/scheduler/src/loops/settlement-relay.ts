@@ -2,6 +2,7 @@ import type { Publisher } from '@cleanslate/bus';
 import { encodeMessage, HEADERS, KnowledgeSettle, subjects } from '@cleanslate/contracts';
 import { type Database, takeDueSettlements, withTransaction } from '@cleanslate/store/ledger';
 import { LEDGER_SCOPE } from '../ledger/apply-batch.ts';
+import { SOURCE } from '../source.ts';
 
 const LIMIT = 200;
 const GIVE_UP_MS = 5_000;
@@ -14,7 +15,7 @@ export async function relaySettlements(database: Database, publisher: Publisher,
       const messageId = `${epoch}.settle.${tenantId}.${taskId}.${tries}.${Date.now()}`;
       const attributes = {
         id: messageId,
-        source: '/services/scheduler',
+        source: SOURCE,
         time: new Date().toISOString(),
         tenantid: tenantId,
         taskid: taskId,
