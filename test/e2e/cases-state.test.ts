@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeMessage, StepReport, toReportId } from '@cleanslate/contracts';
 import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { adminOf, countMessages, expectConserved } from '../fixtures/conservation.ts';
 import { countSuccesses, stepsOf } from '../fixtures/ledger-rows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+import { encodeReport } from '../fixtures/worker-messages.ts';
 
 // Cases of group E of docs/failure-cases.md that need a whole platform.
 
@@ -48,21 +48,10 @@ test('E13: one completion told ten times at once, to two schedulers, counts once
   const tell = async (nth: number) => {
     const [step] = await stepsOf(p.platform, taskId);
     const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: step?.claim_id ?? '' };
-    const attributes = {
-      id: toReportId(fence),
-      source: '/test',
-      time: new Date().toISOString(),
-      tenantid: 'acme',
-      taskid: taskId,
-      stepid: 'work',
-      attempt: 1,
-      claimid: fence.claimId,
-      epoch: 1,
-    };
     const output = { text: 'told', round: 1, feedback: null };
     const report = { outcome: 'succeeded' as const, output, usage: { durationMs: 1 }, candidates: [] };
     // Under ids of their own: the broker's dedupe must not be what saves us.
-    worker.publish(`rpt.analyzer.acme.${taskId}`, encodeMessage(StepReport, attributes, report), {
+    worker.publish(`rpt.analyzer.acme.${taskId}`, encodeReport(fence, report), {
       'Nats-Msg-Id': `e13-${taskId}-${nth}`,
     });
   };
@@ -77,26 +66,12 @@ test('E13: one completion told ten times at once, to two schedulers, counts once
   const [step] = await stepsOf(p.platform, late);
   await p.client.cancel(late);
   const fence = { epoch: 1, tenantId: 'acme', taskId: late, stepId: 'work', attempt: 1, claimId: step?.claim_id ?? '' };
-  const body = encodeMessage(
-    StepReport,
-    {
-      id: toReportId(fence),
-      source: '/test',
-      time: new Date().toISOString(),
-      tenantid: 'acme',
-      taskid: late,
-      stepid: 'work',
-      attempt: 1,
-      claimid: fence.claimId,
-      epoch: 1,
-    },
-    {
-      outcome: 'succeeded',
-      output: { text: 'late', round: 1, feedback: null },
-      usage: { durationMs: 1 },
-      candidates: [],
-    },
-  );
+  const body = encodeReport(fence, {
+    outcome: 'succeeded',
+    output: { text: 'late', round: 1, feedback: null },
+    usage: { durationMs: 1 },
+    candidates: [],
+  });
   worker.publish(`rpt.analyzer.acme.${late}`, body);
   await worker.close();
   await waitFor('it is on record', async () => {

@@ -10,6 +10,7 @@ import { adminOf, countMessages, expectConserved, shortenAckWaits } from '../fix
 import { letters } from '../fixtures/ledger-rows.ts';
 import { LETTER_WORKFLOWS } from '../fixtures/letter-workflows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+import { aCandidate, toAttributes } from '../fixtures/worker-messages.ts';
 
 let p: ScriptedPlatform;
 beforeAll(async () => {
@@ -127,32 +128,9 @@ describe('a dead letter under faults', () => {
     const manager = await jsm();
     const maintainer = p.platform.service('knowledge-maintainer');
     await maintainer.kill('SIGSTOP');
-    const body = encodeMessage(
-      KnowledgePropose,
-      {
-        id: 'c-lost',
-        source: '/test',
-        time: new Date().toISOString(),
-        tenantid: 'acme',
-        taskid: taskId,
-        stepid: 'work',
-        attempt: 1,
-        claimid: 'c-1',
-        candidateid: 'lost-1',
-        epoch: 1,
-      },
-      {
-        statement: 'lost',
-        assertion: null,
-        knowledgeType: 'other',
-        sourceType: 'internal_document',
-        sourceRef: 'x',
-        confidence: 1,
-        importance: 1,
-        derivedFrom: [],
-        tags: [],
-      },
-    );
+    const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: 'c-1' };
+    const attributes = { ...toAttributes('c-lost', fence), candidateid: 'lost-1' };
+    const body = encodeMessage(KnowledgePropose, attributes, aCandidate('lost'));
     await p.client.deadLetters.replay(id, { edit: { body: Buffer.from(body).toString('base64') } });
     await waitFor('the message in its stream', async () => {
       const rows = await p.sql('SELECT FROM ledger.dead_letters WHERE letter_id = $1 AND replay_sequence > 1', [id]);

@@ -1,4 +1,4 @@
-import { encodeMessage, StepReport, toReportId } from '@cleanslate/contracts';
+import { toReportId } from '@cleanslate/contracts';
 import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { adminOf, expectConserved } from '../fixtures/conservation.ts';
@@ -6,6 +6,7 @@ import { type LetterFacts, lettersOf, stepsOf } from '../fixtures/ledger-rows.ts
 import { LETTER_WORKFLOWS } from '../fixtures/letter-workflows.ts';
 import type { Script } from '../fixtures/script.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+import { encodeReport } from '../fixtures/worker-messages.ts';
 
 let p: ScriptedPlatform;
 beforeAll(async () => {
@@ -106,17 +107,6 @@ describe('giving up', () => {
     const [step] = await stepsOf(p.platform, taskId);
     const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: step?.claim_id ?? '' };
     const worker = await p.platform.broker.connect({ kind: 'worker', role: 'analyzer' });
-    const attributes = {
-      id: toReportId(fence),
-      source: '/test',
-      time: new Date().toISOString(),
-      tenantid: 'acme',
-      taskid: taskId,
-      stepid: 'work',
-      attempt: 1,
-      claimid: fence.claimId,
-      epoch: 1,
-    };
     const key = 'sk-abcdefghijklmnopqrstuvwxyz0123';
     const error = {
       code: 'MODEL_REFUSED',
@@ -124,7 +114,7 @@ describe('giving up', () => {
       message: `api_key=${key} ${'x'.repeat(3_900)}`,
       details: { stack: `${key}${'y'.repeat(2_000_000)}` },
     };
-    const body = encodeMessage(StepReport, attributes, { outcome: 'failed', error });
+    const body = encodeReport(fence, { outcome: 'failed', error });
     worker.publish(`rpt.analyzer.acme.${taskId}`, body, { 'Nats-Msg-Id': toReportId(fence) });
     expect(await p.client.result(taskId)).toMatchObject({ state: 'failed', error: { code: 'MODEL_REFUSED' } });
     const letter = await onlyLetter(taskId);

@@ -1,11 +1,12 @@
 import { Publisher } from '@cleanslate/bus';
-import { encodeMessage, KnowledgePropose, StepReport, TaskSubmit, toReportId } from '@cleanslate/contracts';
+import { encodeMessage, type Fence, KnowledgePropose, TaskSubmit, toReportId } from '@cleanslate/contracts';
 import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { adminOf, expectConserved } from '../fixtures/conservation.ts';
 import { lettersOf, stepsOf } from '../fixtures/ledger-rows.ts';
 import { LETTER_WORKFLOWS } from '../fixtures/letter-workflows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+import { aCandidate, encodeReport } from '../fixtures/worker-messages.ts';
 
 let p: ScriptedPlatform;
 beforeAll(async () => {
@@ -201,18 +202,8 @@ describe('a message’s letter', () => {
   test('a report whose attempt is over, an edited one and a command are refused with the reason', async () => {
     const taskId = await p.submit('one-step', {});
     await p.client.result(taskId);
-    const attributes = {
-      id: 'r',
-      source: '/test',
-      time: new Date().toISOString(),
-      tenantid: 'acme',
-      taskid: taskId,
-      stepid: 'work',
-      attempt: 1,
-      claimid: 'nobody',
-      epoch: 1,
-    };
-    const body = encodeMessage(StepReport, attributes, { outcome: 'released', reason: 'drain' });
+    const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: 'nobody' };
+    const body = encodeReport(fence, { outcome: 'released', reason: 'drain' });
     await writeLetter('REPORTS', `rpt.analyzer.acme.${taskId}`, Buffer.from(body).toString());
     await writeLetter('COMMANDS', `cmd.work.analyzer.acme.${taskId}`, '{}');
     const [reported = ''] = await messageLetters('REPORTS');
@@ -262,18 +253,10 @@ async function writeLetter(stream: string, subject: string, body: string): Promi
   );
 }
 
-async function report(fence: Parameters<typeof toReportId>[0], output: Record<string, unknown>): Promise<void> {
-  const { taskId: taskid, stepId: stepid, claimId: claimid, attempt } = fence;
-  const head = { id: toReportId(fence), source: '/test', time: new Date().toISOString(), tenantid: 'acme' };
-  const attributes = { ...head, taskid, stepid, claimid, attempt, epoch: 1 };
-  const body = encodeMessage(StepReport, attributes, {
-    outcome: 'succeeded',
-    output,
-    usage: { durationMs: 1 },
-    candidates: [],
-  });
+async function report(fence: Fence, output: Record<string, unknown>): Promise<void> {
+  const body = encodeReport(fence, { outcome: 'succeeded', output, usage: { durationMs: 1 }, candidates: [] });
   const worker = await p.platform.broker.connect({ kind: 'worker', role: 'analyzer' });
-  worker.publish(`rpt.analyzer.acme.${taskid}`, body, { 'Nats-Msg-Id': `late:${toReportId(fence)}` });
+  worker.publish(`rpt.analyzer.acme.${fence.taskId}`, body, { 'Nats-Msg-Id': `late:${toReportId(fence)}` });
   await worker.close();
 }
 
@@ -286,17 +269,7 @@ function candidate(taskid: string, claim: object): string {
     taskid,
     ...claim,
   };
-  const body = encodeMessage(KnowledgePropose, attributes, {
-    statement: 'late',
-    assertion: null,
-    knowledgeType: 'other',
-    sourceType: 'internal_document',
-    sourceRef: 'x',
-    confidence: 1,
-    importance: 1,
-    derivedFrom: [],
-    tags: [],
-  });
+  const body = encodeMessage(KnowledgePropose, attributes, aCandidate('late'));
   return Buffer.from(body).toString('base64');
 }
 

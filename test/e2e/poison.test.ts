@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { adminOf, expectConserved } from '../fixtures/conservation.ts';
 import { type LetterFacts, letters, lettersOf, stepsOf } from '../fixtures/ledger-rows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+import { aCandidate, toAttributes } from '../fixtures/worker-messages.ts';
 
 let p: ScriptedPlatform;
 let scheduler: Bus;
@@ -106,18 +107,8 @@ type Channel = { bus: Bus; subject: string; foreign: { body: Uint8Array; headers
 
 /** Where poison comes from, and a sound message of another tenant for the same subject. */
 function channel(stream: string): Channel {
-  const attributes = {
-    id: `foreign-${stream}`,
-    source: '/test',
-    time: new Date().toISOString(),
-    tenantid: 'globex',
-    taskid: 't-1',
-    stepid: 'work',
-    attempt: 1,
-    claimid: 'c-1',
-    candidateid: 'cand-1',
-    epoch: 1,
-  };
+  const fence = { epoch: 1, tenantId: 'globex', taskId: 't-1', stepId: 'work', attempt: 1, claimId: 'c-1' };
+  const attributes = { ...toAttributes(`foreign-${stream}`, fence), candidateid: 'cand-1' };
   if (stream === 'INTAKE') {
     const { id, source, time, tenantid } = attributes;
     const body = encodeMessage(TaskSubmit, { id, source, time, tenantid }, { workflow: 'noop', input: {} });
@@ -131,17 +122,7 @@ function channel(stream: string): Channel {
     const body = encodeMessage(StepReport, attributes, { outcome: 'released', reason: 'drain' });
     return { bus: worker, subject: 'rpt.analyzer.acme.t-1', foreign: { body } };
   }
-  const body = encodeMessage(KnowledgePropose, attributes, {
-    statement: 'foreign',
-    assertion: null,
-    knowledgeType: 'other',
-    sourceType: 'internal_document',
-    sourceRef: 'x',
-    confidence: 1,
-    importance: 1,
-    derivedFrom: [],
-    tags: [],
-  });
+  const body = encodeMessage(KnowledgePropose, attributes, aCandidate('foreign'));
   return { bus: worker, subject: 'blackboard.acme.t-1', foreign: { body } };
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { adminOf, countMessages, expectConserved } from '../fixtures/conservation.ts';
 import { letters } from '../fixtures/ledger-rows.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
+import { aCandidate, toAttributes } from '../fixtures/worker-messages.ts';
 
 const PRELOAD = new URL('../fixtures/next-contracts.ts', import.meta.url).href;
 const next = (NEXT: 'additive' | 'breaking') => ({
@@ -136,32 +137,9 @@ async function replace(name: Name, env: Readonly<Record<string, string>>): Promi
 }
 
 function candidate(taskId: string, candidateId: string, type: string): Buffer {
-  const body = encodeMessage(
-    KnowledgePropose,
-    {
-      id: candidateId,
-      source: '/test',
-      time: new Date().toISOString(),
-      tenantid: 'acme',
-      taskid: taskId,
-      stepid: 'work',
-      attempt: 1,
-      claimid: 'c-1',
-      candidateid: candidateId,
-      epoch: 1,
-    },
-    {
-      statement: 'new',
-      assertion: null,
-      knowledgeType: 'other',
-      sourceType: 'internal_document',
-      sourceRef: 'x',
-      confidence: 1,
-      importance: 1,
-      derivedFrom: [],
-      tags: [],
-    },
-  );
+  const fence = { epoch: 1, tenantId: 'acme', taskId, stepId: 'work', attempt: 1, claimId: 'c-1' };
+  const attributes = { ...toAttributes(candidateId, fence), candidateid: candidateId };
+  const body = encodeMessage(KnowledgePropose, attributes, aCandidate('new'));
   return Buffer.from(Buffer.from(body).toString().replace('knowledge.propose.v1', type));
 }
 
