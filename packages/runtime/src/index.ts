@@ -1,6 +1,6 @@
 // The process kit: what every service is made of.
 
-export { AppError, isAppError } from '@cleanslate/contracts';
+export { AppError, isAppError, Verdict } from '@cleanslate/contracts';
 export {
   type CompiledWorkflow,
   defineCheck,

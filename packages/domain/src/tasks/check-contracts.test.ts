@@ -1,3 +1,4 @@
+import { Verdict } from '@cleanslate/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -38,9 +39,39 @@ const check = executor(
 );
 const count = executor('count', z.strictObject({ count: z.number() }), z.strictObject({}));
 const head = { name: 'haiku', input: z.strictObject({ topic: z.string(), loud: z.boolean().optional() }) } as const;
+const judgedBy = (output: z.ZodType) =>
+  checkContracts({
+    ...head,
+    steps: {
+      write: { executor: write, input: { topic: 'input.topic' } },
+      check: { executor: executor('judge', z.strictObject({}), output), after: ['write'], input: {} },
+    },
+    validation: { step: 'check', rework: ['write'], maxRounds: 2 },
+    result: 'steps.write.output',
+  });
 const first = { executor: write, input: { topic: 'input.topic' } } as const;
 
 describe('a workflow of executors given whole', () => {
+  test.each([
+    ['its own words', z.strictObject({ ok: z.boolean() }), 'it.decision is missing'],
+    ['no score', Verdict.omit({ score: true }), 'it.score is missing'],
+    ['another decision', Verdict.extend({ decision: z.enum(['pass', 'fail']) }), 'it.decision may be "fail"'],
+    ['a field of its own', Verdict.extend({ comment: z.string() }), 'it.comment is not taken'],
+    ['reasons as text', Verdict.extend({ reasons: z.array(z.string()) }), 'it.reasons[] is string, not object'],
+  ])('a validation step that puts out %s is no validator', (_, output, says) => {
+    expect(() => judgedBy(output)).toThrow(`validation step "check": what haiku/judge puts out is no Verdict: ${says}`);
+  });
+
+  test('a validation step may put out a verdict, part of one with defaults, or what nothing is known about', () => {
+    for (const output of [
+      Verdict,
+      Verdict.extend({ decision: z.literal('pass'), score: z.number().default(1) }),
+      z.looseObject({}),
+      z.record(z.string(), z.unknown()),
+    ])
+      judgedBy(output);
+  });
+
   test('takes their roles and names from them', () => {
     const { plan } = defineWorkflow({
       ...head,

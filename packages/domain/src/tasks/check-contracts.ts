@@ -1,12 +1,12 @@
-import { AppError, DocumentRef, Pin, VerdictReason } from '@cleanslate/contracts';
+import { AppError, DocumentRef, Pin, Verdict, VerdictReason } from '@cleanslate/contracts';
 import { z } from 'zod';
 import type { StepDefinition, WorkflowDefinition } from './define-workflow.ts';
 import { findMisfit, type JsonSchema, schemaAt } from './fits-schema.ts';
 
 /**
  * Checks every mapping to an executor that was passed as an object (not by name): what the path leads to must fit the
- * field. Throws `CONTRACT_MISMATCH` naming step, field and both shapes. The type checker reports most of it earlier;
- * this also covers JavaScript.
+ * field, and what the validation step puts out must be a verdict. Throws `CONTRACT_MISMATCH` naming step, field and both
+ * shapes. The type checker reports most of it earlier; this also covers JavaScript.
  */
 export function checkContracts(definition: WorkflowDefinition): void {
   const faults: string[] = [];
@@ -14,6 +14,7 @@ export function checkContracts(definition: WorkflowDefinition): void {
     faults.push(...checkUse(definition, `step "${key}"`, step, step));
     if (step.compensate) faults.push(...checkUse(definition, `compensation of step "${key}"`, step.compensate, step));
   }
+  faults.push(...checkVerdict(definition));
   if (faults.length === 0) return;
   throw new AppError('CONTRACT_MISMATCH', `workflow ${definition.name}: ${faults.join('; ')}`, { details: { faults } });
 }
@@ -37,6 +38,18 @@ function checkUse(definition: WorkflowDefinition, where: string, use: Use, reade
     }
   }
   return faults;
+}
+
+/** The machine reads verdicts by this shape. Otherwise each task would find out, by three attempts of its validator. */
+function checkVerdict({ validation, steps }: WorkflowDefinition): string[] {
+  const executor = validation === undefined ? undefined : steps[validation.step]?.executor;
+  if (executor === undefined || typeof executor === 'string') return [];
+  const output = executor.contract.output as JsonSchema;
+  // With keys that the schema does not name it may be anything.
+  if (typeof output['additionalProperties'] === 'object') return [];
+  const misfit = findMisfit(output, VERDICT, { source: output, target: VERDICT });
+  if (misfit === undefined) return [];
+  return [`validation step "${validation?.step}": what ${executor.name} puts out is no Verdict: ${misfit}`];
 }
 
 function checkPath(
@@ -76,6 +89,7 @@ function findSource(definition: WorkflowDefinition, path: string, reader: StepDe
 }
 
 const PIN = z.toJSONSchema(Pin) as JsonSchema;
+const VERDICT = z.toJSONSchema(Verdict, { io: 'input' }) as JsonSchema;
 const FEEDBACK = z.toJSONSchema(z.array(VerdictReason).nullable()) as JsonSchema;
 
 /** As the steps see it: a document's text has become a reference. */
