@@ -1,4 +1,4 @@
-import { answerSubGoal, type FoundSubGoal, type SubGoalAnswer } from './answer-sub-goal.ts';
+import { answerSubGoal, type FoundSubGoal, isQueryFor, type SubGoalAnswer } from './answer-sub-goal.ts';
 import { compareAnswers } from './compare-answers.ts';
 import { MAX_SOURCES } from './question-input.ts';
 import type {
@@ -56,7 +56,7 @@ type Answered = { readonly subGoal: SubGoalRecord; readonly answer: SubGoalAnswe
 
 /** What was found in an added search counts for the sub-goal whose question it was. */
 function withExtra(output: Retrieved, subGoal: SubGoalRecord, extra: readonly ExtraEvidence[]): Retrieved {
-  const own = extra.filter(({ query }) => query === (output.question ?? subGoal.question));
+  const own = extra.filter(({ query }) => isQueryFor(query, output.question ?? subGoal.question));
   if (own.length === 0) return output;
   const facts = new Map<string, FoundFact>();
   for (const found of [output, ...own.map((each) => each.output)])

@@ -1,6 +1,7 @@
-import { AccessLevel } from '@cleanslate/contracts';
+import { AccessLevel, toStorableText } from '@cleanslate/contracts';
 import { figuresOf, findGaps, type Interval } from '@cleanslate/domain';
 import { hasSort, type Match, matchFact } from './match-fact.ts';
+import { MAX_QUESTION } from './question-input.ts';
 import { needOf, type QuestionNeed } from './question-need.ts';
 import { readValue } from './read-value.ts';
 import type { Dispute, FoundFact, Missing, QuotedAnswer, Retrieved, SubGoalRecord } from './schemas.ts';
@@ -119,6 +120,19 @@ function toQuoted(found: FoundFact, subGoal: SubGoalRecord, question: string, ne
   };
 }
 
+/** Most characters of the query of an added search: `evidence` of a verdict's reason. */
+const MAX_QUERY = 500;
+
+/** What a question is searched for with in an added step: its beginning, if it is longer than a query may be. */
+export function toQuery(question: string): string {
+  return toStorableText(question, MAX_QUERY);
+}
+
+/** Was this added search made for the question? */
+export function isQueryFor(query: string | null, question: string | null): boolean {
+  return query !== null && question !== null && query === toQuery(question);
+}
+
 /** What other sub-goals' searches found, as the plan hands it to a step. */
 export type FoundSubGoal = { readonly subGoal: SubGoalRecord; readonly output: Retrieved };
 
@@ -136,7 +150,8 @@ export function resolveQuestion(question: string, found: readonly FoundSubGoal[]
     if (value === undefined || values.size > 1) unknown = true;
     return value ?? '';
   });
-  return unknown ? null : resolved;
+  // A result may be longer than any question: nobody could have asked that.
+  return unknown || resolved.length > MAX_QUESTION ? null : resolved;
 }
 
 /**
@@ -149,7 +164,7 @@ export function scopeOfQuery(
   found: readonly FoundSubGoal[],
   now: number,
 ): Pick<SubGoalRecord, 'period' | 'accessLevel'> {
-  const asked = planned.find((goal) => resolveQuestion(goal.question, found, now) === query);
+  const asked = planned.find((goal) => isQueryFor(query, resolveQuestion(goal.question, found, now)));
   if (asked !== undefined) return { period: asked.period, accessLevel: asked.accessLevel };
   const lowest = AccessLevel.options.find((level) => planned.some(({ accessLevel }) => accessLevel === level));
   return { period: null, accessLevel: lowest ?? 'internal' };

@@ -1,4 +1,4 @@
-import type { Verdict } from '@cleanslate/contracts';
+import { Verdict } from '@cleanslate/contracts';
 import { describe, expect, test } from 'vitest';
 import { ANSWER_CHECKLIST, checkAnswer } from './check-answer.ts';
 import { answerFrom, factsOf, PIN } from './facts.fixture.ts';
@@ -199,6 +199,17 @@ test('a contradicting fact that no search brought up is looked for, once', () =>
       output: { question: null, facts: [], channels: [], unreachable: [] },
     },
   ];
+  expect(checkAnswer({ ...input, extra }).decision).toBe('pass');
+});
+
+test('a question longer than a query may be is searched for by its beginning, once', () => {
+  const long = `What is the dental allowance ${'of a very senior employee '.repeat(30)}😀?`;
+  const { answer, found, subGoals } = answerFrom(long, FACTS);
+  const input = { question: answer.question, pin: PIN, subGoals, found, extra: [], facts: FACTS, answer };
+  const verdict = checkAnswer(input);
+  expect(Verdict.parse(verdict)).toMatchObject({ decision: 'rework', reasons: [{ code: 'EVIDENCE_MISSING' }] });
+  const query = verdict.reasons[0]?.evidence ?? '';
+  const extra = [{ query, output: { question: query, facts: [], channels: [], unreachable: [] } }];
   expect(checkAnswer({ ...input, extra }).decision).toBe('pass');
 });
 

@@ -1,5 +1,6 @@
 import { AccessLevel, type VerdictReason } from '@cleanslate/contracts';
 import { type Asked, figuresOf, type Interval, intersect } from '@cleanslate/domain';
+import { toQuery } from './answer-sub-goal.ts';
 import type { CheckAnswerInput, JudgedAnswer } from './check-answer.ts';
 import type { Answer, FoundFact } from './schemas.ts';
 import { toRange } from './settle-topic.ts';
@@ -39,7 +40,7 @@ function checkCited({ fact, path, subGoal }: Cited, input: CheckAnswerInput): Ve
         path,
         message,
         remedy: 'Cite a fact version that was found.',
-        ...(evidence === undefined ? {} : { evidence }),
+        ...(evidence === undefined ? {} : { evidence: toQuery(evidence) }),
       },
     ];
   }

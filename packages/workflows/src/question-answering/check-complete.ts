@@ -1,6 +1,7 @@
 import type { VerdictReason } from '@cleanslate/contracts';
 import { canonicalJson } from '@cleanslate/contracts';
 import { type Asked, intersect, SEARCH_CHANNELS } from '@cleanslate/domain';
+import { isQueryFor, toQuery } from './answer-sub-goal.ts';
 import type { CheckAnswerInput, JudgedAnswer } from './check-answer.ts';
 import { periodOf } from './check-citations.ts';
 import type { Dispute, Missing, QuotedAnswer } from './schemas.ts';
@@ -71,7 +72,7 @@ function findUnseen(quotes: readonly QuotedAnswer[], input: CheckAnswerInput): V
         path: `statements.${index}`,
         message,
         remedy: 'Search again and weigh both.',
-        evidence: question,
+        evidence: toQuery(question),
       },
     ];
   });
@@ -138,7 +139,7 @@ export function checkSearched({ answer, input }: JudgedAnswer): Asked {
         path: `missing.${index}`,
         message,
         remedy: 'Look for it by all channels.',
-        evidence: question,
+        evidence: toQuery(question),
       },
     ];
   });
@@ -146,5 +147,5 @@ export function checkSearched({ answer, input }: JudgedAnswer): Asked {
 }
 
 function wasAsked(question: string, { extra }: CheckAnswerInput): boolean {
-  return extra.some(({ query }) => query === question);
+  return extra.some(({ query }) => isQueryFor(query, question));
 }
