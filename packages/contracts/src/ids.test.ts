@@ -138,6 +138,13 @@ describe('times', () => {
       expect(AnyTime.safeParse(time).success).toBe(true);
   });
 
+  it('that their offset leads out of the years 1 to 9999 are refused', () => {
+    for (const time of ['9999-12-31T23:59:59-12:00', '0001-01-01T00:00:00+14:00', '0000-06-01', 'now'])
+      expect(AnyTime.safeParse(time).error?.message).toContain('from the year 1 to 9999 in UTC');
+    for (const time of ['9999-12-31T23:59:59+12:00', '0001-01-01T00:00:00-14:00'])
+      expect(AnyTime.safeParse(time).success).toBe(true);
+  });
+
   it('in another form are refused with the form to write', () => {
     for (const time of ['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.000+00:00', 'now'])
       expect(UtcTime.safeParse(time).error?.message).toContain('as in 2024-07-01T09:00:00.000Z');

@@ -7,6 +7,6 @@ import { inputError } from '../input-error.ts';
  */
 export function parseTime(text: string, where: string, orElse = ''): string {
   if (AnyTime.safeParse(text).success) return text;
-  const remedy = `write ${orElse}a date (2024-07-01, midnight UTC) or a time with its zone (2024-07-01T09:00:00+02:00)`;
+  const remedy = `write ${orElse}a date (2024-07-01, midnight UTC) or a time with its zone (2024-07-01T09:00:00+02:00), from the year 1 to 9999 in UTC`;
   throw inputError({ what: `"${text}" is no time`, where, remedy });
 }
