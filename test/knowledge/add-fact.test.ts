@@ -130,6 +130,25 @@ test('an id that stands for a fact about something else is refused, and the fact
   expect((await add(ofVisit('site visit', '4'))).reply).toMatchObject({ knowledgeId: 'visit', outcome: 'updated' });
 });
 
+test('a fact in words alone gets no subject by its id, which may be that of another fact', async () => {
+  await add({ knowledgeId: 'pool', statement: 'The pool opens at 8.' });
+  await expect(add(term('45', { knowledgeId: 'pool' }))).rejects.toMatchObject({
+    code: 'FACT_CONFLICT',
+    message: expect.stringMatching(/pool has no subject, .*invoice \/ payment term .*: take another id or none/),
+  });
+  const reworded = await add({ knowledgeId: 'pool', statement: 'The pool opens at 9.' });
+  expect(reworded.reply).toMatchObject({ knowledgeId: 'pool', outcome: 'updated' });
+});
+
+test.each(['', ' ', '\u200b\u00a0\n'])('what shows nothing is refused by name: "%s"', async (blank) => {
+  const { assertion, ...plain } = term('30');
+  if (assertion === undefined) throw new Error('no assertion');
+  const refused = (field: string) => ({ code: 'INVALID_INPUT', details: { field } });
+  await expect(add({ ...plain, statement: blank })).rejects.toMatchObject(refused('statement'));
+  for (const field of ['subject', 'predicate'])
+    await expect(add({ ...plain, assertion: { ...assertion, [field]: blank } })).rejects.toMatchObject(refused(field));
+});
+
 test('bad input is refused with the field and the way out', async () => {
   await expect(add(term('30', { validFrom: '2030-01-01', validUntil: '2029-01-01' }))).rejects.toMatchObject({
     code: 'INVALID_INPUT',

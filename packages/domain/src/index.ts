@@ -51,6 +51,7 @@ export {
   type FactWrite,
   type FadingVersion,
   factKeyOf,
+  findBlank,
   findDatedDoubt,
   findDoubt,
   findFactRefs,

@@ -3,6 +3,7 @@ import { DEFAULT_SENSITIVE } from '../sensitive/index.ts';
 import { cleanPeriod } from './clean-text.ts';
 import { atLevelOf } from './decide-candidate.ts';
 import { type ImportSource, toImportedBody } from './fact-body.ts';
+import { findBlank } from './find-blank.ts';
 import { overlaps, toValidRange } from './valid-range.ts';
 import type { WriteDraft } from './write-draft.ts';
 
@@ -77,6 +78,17 @@ export function checkImport(facts: readonly FactImport[]) {
 
 function checkPeriods(fact: FactImport, index: number) {
   fact.periods.forEach((period, at) => {
+    const blank = findBlank({ ...fact, statement: period.statement });
+    if (blank !== null) {
+      const field = blank === 'statement' ? `facts.${index}.periods.${at}.statement` : `facts.${index}.${blank}`;
+      throw new AppError(
+        'INVALID_INPUT',
+        `${field} of "${fact.knowledgeId}" is blank: write what it says, or leave the fact out`,
+        {
+          details: { field },
+        },
+      );
+    }
     const { refused } = cleanPeriod(period, fact.unit, DEFAULT_SENSITIVE);
     if (refused.length === 0) return;
     const field = `facts.${index}.periods.${at}`;

@@ -27,6 +27,7 @@ export {
   toKnowledgeId,
 } from './fact-body.ts';
 export { countVotes, type Vote, weightAfter } from './feedback.ts';
+export { findBlank } from './find-blank.ts';
 export { findFactRefs, splitFactRef } from './find-fact-refs.ts';
 export {
   type ExpiredFact,

@@ -144,6 +144,10 @@ describe('screening', () => {
     derivedFrom: [],
     tags: [],
   };
+  const OF_TERM = {
+    ...{ subject: 'term', predicate: 'days', value: '30', unit: 'days' },
+    ...{ polarity: 'positive' as const, modality: 'is' as const },
+  };
   const passes = (more: Partial<Candidate>, validated = true) =>
     screenCandidate({ ...candidate, ...more }, validated, DEFAULT_SCREEN).passed;
 
@@ -159,6 +163,9 @@ describe('screening', () => {
     ['reasoning', { statement: '<think>the term may be 30</think>' }, true, false],
     ['a refusal', { statement: 'As an AI language model, I do not know.' }, true, false],
     ['small talk', { statement: '谢谢！' }, true, false],
+    ['blanks', { statement: ' \u200b\n' }, true, false],
+    ['a blank subject', { assertion: { ...OF_TERM, subject: '\u00a0' } }, true, false],
+    ['a subject', { assertion: OF_TERM }, true, true],
     [
       'a range without a moment',
       { validFrom: '2025-01-01T00:00:00.000Z', validUntil: '2024-01-01T00:00:00.000Z' },
@@ -208,9 +215,16 @@ describe('import', () => {
     periods: periods.map(([validFrom, validUntil]) => ({ value: '1', statement: 'x', validFrom, validUntil })),
   });
 
+  const worded = (statement: string) => ({
+    ...fact('a'),
+    periods: [{ value: '1', statement, validFrom: null, validUntil: null }],
+  });
+
   it.each([
     ['overlap', [fact('a', [at(2020), at(2022)], [at(2021), null])], 'FACT_OVERLAP', 'facts.0.periods.1'],
     ['no moment', [fact('a', [at(2022), at(2022)])], 'INVALID_INPUT', 'facts.0.periods.0'],
+    ['a blank statement', [worded('\u200b ')], 'INVALID_INPUT', 'facts.0.periods.0.statement'],
+    ['a blank subject', [{ ...worded('x'), subject: ' ' }], 'INVALID_INPUT', 'facts.0.subject'],
     ['an id twice', [fact('a', [null, null]), fact('a', [null, null])], 'INVALID_INPUT', 'facts.1.knowledgeId'],
   ])('names the field of %s', (_name, facts, code, field) => {
     expect(() => checkImport(facts)).toThrow(

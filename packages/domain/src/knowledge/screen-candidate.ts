@@ -1,4 +1,5 @@
 import type { Candidate } from '@cleanslate/contracts';
+import { findBlank } from './find-blank.ts';
 
 export type ScreenSettings = {
   /** Least confidence of documents and people. Default 0.75. */
@@ -41,6 +42,7 @@ export function screenCandidate(candidate: Candidate, validated: boolean, settin
   // Executors hold no person's credential: people speak by `ctl.<tenant>.fact.*`.
   if (candidate.sourceType === 'human_confirmed') return refuse('claims_a_person');
   if (candidate.sensitivity === 'secret') return refuse('secret');
+  if (findBlank({ ...candidate.assertion, statement: candidate.statement }) !== null) return refuse('blank');
   const trusted = validated && candidate.sourceType === 'internal_document';
   const least = trusted ? settings.trustedConfidence : settings.derivedConfidence;
   if (candidate.confidence < least) return refuse(`confidence ${candidate.confidence} is below ${least}`);

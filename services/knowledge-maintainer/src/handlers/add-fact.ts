@@ -5,6 +5,7 @@ import {
   DEFAULT_SENSITIVE,
   decideStatement,
   factKeyOf,
+  findBlank,
   signatureOf,
   toKnowledgeId,
   WriteDraft,
@@ -22,7 +23,7 @@ type Made = CandidateDecision & { readonly knowledgeId: string; readonly version
 
 /**
  * Stores what a person states: it outranks every other source. Throws `FACT_CONFLICT` if several facts have its subject
- * and predicate, or the one it names is about others; `INVALID_INPUT` for a credential and for an empty period.
+ * and predicate, or the one it names is about others; `INVALID_INPUT` for a blank, a credential and an empty period.
  */
 export async function addFact(database: Database, call: Call<Request>): Promise<Answered<ValueOf<typeof FactAdd>>> {
   const { tenantId, requestId } = call;
@@ -57,6 +58,8 @@ function toCandidate(data: Request): Candidate {
   const [validFrom, validUntil] = [toTime(data.validFrom), toTime(data.validUntil)];
   if (validFrom !== null && validUntil !== null && validFrom >= validUntil)
     throw invalid('validFrom', 'validFrom must be before validUntil: correct one of the two');
+  const blank = findBlank({ ...assertion, statement });
+  if (blank !== null) throw invalid(blank, `the ${blank} is blank: write what the fact says, and about what`);
   const said: Candidate = {
     statement,
     assertion,
@@ -99,13 +102,17 @@ function toLookup(tenantId: string, { statement, assertion, knowledgeId }: Candi
 
 /**
  * Otherwise a fact could lose its meaning: a new version of it has another value, never another subject, nor mere
- * words.
+ * words; and what was said in words alone gets no subject, which may be that of another fact.
  */
 function refuseForeignId(draft: WriteDraft, tenantId: string, { assertion, knowledgeId }: Candidate): void {
   if (knowledgeId === undefined) return;
-  const known = draft.find(tenantId, knowledgeId).believed.flatMap(({ body }) => body.assertion ?? []);
+  const { believed } = draft.find(tenantId, knowledgeId);
+  const known = believed.flatMap(({ body }) => body.assertion ?? []);
   const [present] = known;
-  if (present === undefined) return;
+  if (present === undefined) {
+    if (believed.length > 0 && assertion !== null) throw refuseSubject(knowledgeId, assertion);
+    return;
+  }
   if (assertion !== null && known.some((each) => factKeyOf(each) === factKeyOf(assertion))) return;
   const said = assertion === null ? '' : `, not ${nameOf(assertion)}`;
   const way =
@@ -113,6 +120,13 @@ function refuseForeignId(draft: WriteDraft, tenantId: string, { assertion, knowl
   throw new AppError(
     'FACT_CONFLICT',
     `${knowledgeId} is about ${nameOf(present)}${said} (slate fact history ${knowledgeId}): take another id or none, or ${way}`,
+  );
+}
+
+function refuseSubject(knowledgeId: string, assertion: Assertion): AppError {
+  return new AppError(
+    'FACT_CONFLICT',
+    `${knowledgeId} has no subject, and can't become ${nameOf(assertion)} (slate fact history ${knowledgeId}): take another id or none, or say it without subject, predicate and value`,
   );
 }
 
