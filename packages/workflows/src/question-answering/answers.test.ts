@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerFrom, factsOf, plainFact } from './facts.fixture.ts';
+import type { FoundFact } from './schemas.ts';
 
 const EN = factsOf('knowledge-en', 'circular-en', 'forum-en');
 const ZH = factsOf('knowledge-zh');
@@ -72,6 +73,71 @@ test.each([
   ['股票有什么变化？', ZH, '知识库中没有能回答的内容。'],
 ])('%s → no blank and no empty brackets where the question is about no time', (question, facts, said) => {
   expect(answerFrom(question, facts).answer.markdown).toContain(said);
+});
+
+test.each([
+  ['What has changed about parking?', EN, 'No change of it is on record.'],
+  ['What changed about parking in May 2026?', EN, 'No change of it is on record from 2026-05-01 until 2026-06-01.'],
+  ['加班有什么变化？', ZH, '没有变化的记录。'],
+])('%s of one version only → that no change is on record', (question, facts, said) => {
+  expect(answerFrom(question, facts).answer.markdown).toContain(`\n- ${said}\n`);
+});
+
+test.each([
+  ['What has changed about annual leave?', EN],
+  ['年假有什么变化？', ZH],
+  ['What does a parking space cost?', EN],
+])('%s → nothing about changes where there are some, or where nobody asked', (question, facts) => {
+  expect(answerFrom(question, facts).answer.markdown).not.toMatch(/No change of it|没有变化的记录/);
+});
+
+test('what has ended, or will, is a change', () => {
+  const ends = EN.map((fact) => ({ ...fact, validUntil: fact.validUntil ?? '2027-01-01T00:00:00.000Z' }));
+  expect(answerFrom('What has changed about parking?', ends).answer.markdown).not.toContain('No change of it');
+  expect(answerFrom('Did parking change in May 2026?', ends).answer.markdown).toContain('No change of it');
+});
+
+describe('a question that is negated itself has no yes or no', () => {
+  const rules = [
+    plainFact('devices', 'Employees must not use private devices.'),
+    plainFact('shebei', '员工不得使用私人设备。'),
+  ];
+  test.each([
+    ['May employees use private devices?', 'no'],
+    ['May employees use private devices or not?', 'no'],
+    ['May employees not use private devices?', null],
+    ['Are employees not allowed to use private devices?', null],
+    ['员工可以使用私人设备吗？', 'no'],
+    ['员工可不可以使用私人设备？', 'no'],
+    ['员工能不能使用私人设备？', 'no'],
+    ['员工不可以使用私人设备吗？', null],
+  ])('%s → %s', (question, verdict) => {
+    expect(answerFrom(question, rules).answer.statements).toMatchObject([{ verdict }]);
+  });
+});
+
+describe('a currency named in words is asked for', () => {
+  const fees = [plainFact('fee', 'The parking fee is EUR 4 per day.'), plainFact('toll', 'The road toll is $9.')];
+  test.each([
+    ['How many euros is the parking fee?', 'answered'],
+    ['How much is the parking fee in dollars?', 'not_known'],
+    ['How much is the road toll in dollars?', 'answered'],
+    ['How many euros is the road toll?', 'not_known'],
+  ])('%s → %s', (question, outcome) => expect(answerFrom(question, fees).answer.outcome).toBe(outcome));
+});
+
+test('one subject in several spellings is one thing: their facts contradict each other', () => {
+  const of = (subject: string, value: string): FoundFact => ({
+    ...plainFact(`fee-${value}`, `The parking fee is EUR ${value} per day.`),
+    assertion: { subject, predicate: 'per_day', value, unit: 'EUR', polarity: 'positive', modality: 'is' },
+  });
+  const told = (...facts: readonly FoundFact[]) => answerFrom('How much is the parking fee per day?', facts).answer;
+  expect(told(of('Parking Fee', '4'), of('parking_fee', '6'), of('parking-fee', '7'))).toMatchObject({
+    outcome: 'not_known',
+    missing: [{ why: 'disputed' }],
+    disputes: [{ sides: [{}, {}, {}] }],
+  });
+  expect(told(of('parking_fee', '4'), of('parking.fee', '6')).statements).toHaveLength(2);
 });
 
 test('a number that a rule begins at makes no plain no of it', () => {

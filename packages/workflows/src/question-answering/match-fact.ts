@@ -47,6 +47,7 @@ export function matchFact(found: FoundFact, need: QuestionNeed): Match | null {
   if (need.period !== null && speaksOfOtherTime(statement, need.period)) return null;
   if (need.numberRequired && !hasSort(figures, need)) return null;
   if (need.per !== null && namesOtherPeriod(figures, need.per)) return null;
+  if (need.currencies !== null && namesOtherCurrency(figures, need.currencies)) return null;
   const bound = boundOf(statement, assertion?.predicate ?? null);
   if (need.bound !== null && bound !== null && need.bound !== bound) return null;
   return { found, fit: fitOf(found, key, need, figures) };
@@ -78,6 +79,11 @@ function isNamed(value: string, { words: { stems, runs } }: QuestionNeed): boole
 function namesOtherPeriod(figures: readonly Figure[], per: Period): boolean {
   const named = figures.flatMap((figure) => figure.per ?? []);
   return named.length > 0 && !named.includes(per);
+}
+
+function namesOtherCurrency(figures: readonly Figure[], asked: readonly string[]): boolean {
+  const named = figures.flatMap(({ currency }) => currency ?? []);
+  return named.length > 0 && !named.some((currency) => asked.includes(currency));
 }
 
 /** Has it a number of the sort that was asked for? */

@@ -17,6 +17,8 @@ export type QuestionNeed = {
   readonly bound: Bound | null;
   /** "per month": a figure for another period is another figure. */
   readonly per: Period | null;
+  /** Currencies that may be meant: "in dollars". Null: none is named in words. */
+  readonly currencies: readonly string[] | null;
   readonly yesOrNo: boolean;
   /** Somebody is asked for. */
   readonly who: boolean;
@@ -51,6 +53,11 @@ const PERS: readonly (readonly [Period, RegExp])[] = [
   ['month', /\b(?:per|a|each|every) month\b|\bmonthly\b|每月/i],
   ['year', /\b(?:per|a|each|every) year\b|\b(?:yearly|annually|per annum)\b|每年/i],
 ];
+/** Codes and signs stand in the words or in the figures; these words ask for an amount as well. */
+const CURRENCIES: readonly (readonly [currencies: readonly string[], RegExp])[] = [
+  [['EUR'], /\beuros?\b/i],
+  [['USD', 'HKD'], /\bdollars?\b/i],
+];
 const YES_NO =
   /^(?:is|are|was|were|may|must|can|could|do|does|did|should|shall|will|has|have)\b|吗$|是否|能否|可否|能不能|可不可以/i;
 
@@ -65,6 +72,7 @@ export function needOf(question: string, period: Interval | null = null): Questi
     numberRequired: NUMBER_ASKED.test(question),
     bound: MOST.test(question) ? 'most' : LEAST.test(question) ? 'least' : null,
     per: PERS.find(([, pattern]) => pattern.test(question))?.[0] ?? null,
+    currencies: CURRENCIES.find(([, pattern]) => pattern.test(question))?.[0] ?? null,
     yesOrNo: YES_NO.test(question.trim()),
     who: /^(?:by |to )?who(?:m|se)?\b|谁|何人/i.test(question.trim()),
     figures: figuresOf(question).filter(({ text }) => /[\d０-９]/.test(text)),

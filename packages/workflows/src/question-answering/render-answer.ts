@@ -1,4 +1,4 @@
-import type { Answer, AnswerStatement, Dispute } from './schemas.ts';
+import type { Answer, AnswerStatement, Dispute, SubGoalRecord } from './schemas.ts';
 import { type Words, wordsIn } from './words.ts';
 
 /** The answer for people: what is known with its sources, where they disagree, and what is not known. */
@@ -7,7 +7,7 @@ export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
   const lines = [`# ${toPlain(answer.question)}`, '', `## ${words.outcome[answer.outcome]}`, ''];
   const said = answer.statements.map((statement) => `- ${toLine(statement, words, answer.plan.by === 'model')}`);
   // One fact may answer at several times; its line says when it is in force.
-  lines.push(...new Set(said));
+  lines.push(...new Set(said), ...findUnchanged(answer).map(({ period }) => `- ${words.unchanged(period)}`));
   const unknown = [
     ...answer.missing.map((missing) => words.why(missing)),
     ...answer.unreachable.map(({ source, code }) => words.unreachable(source, code)),
@@ -27,6 +27,16 @@ export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
     }
   }
   return `${[...lines, '', `_${words.provider(answer.provider)}_`].join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
+}
+
+/** Changes were asked for, and all that is on record is one version, in force until the end of what was asked about. */
+function findUnchanged({ statements, missing, disputes, plan }: Omit<Answer, 'markdown'>): readonly SubGoalRecord[] {
+  return plan.subGoals.filter(({ id, timeline, period }) => {
+    if (!timeline || [...missing, ...disputes].some(({ subGoal }) => subGoal === id)) return false;
+    const [only, ...others] = statements.filter((each) => each.kind === 'quote' && each.subGoal === id);
+    if (only?.kind !== 'quote' || others.length > 0) return false;
+    return only.validUntil === null || (period?.until != null && only.validUntil >= period.until);
+  });
 }
 
 /** `asked`: the sub-goal's question is a model's, so the reader should see which one is answered. */

@@ -1,3 +1,4 @@
+import type { Assertion } from '@cleanslate/contracts';
 import {
   arbitrateResults,
   type ExecutorResult,
@@ -19,14 +20,20 @@ type Asked = Pick<Dispute, 'subGoal' | 'question'>;
 
 export type SettledTopic = { readonly standing: readonly FoundFact[]; readonly disputes: readonly Dispute[] };
 
+/** "parking_fee", "parking-fee" and "Parking Fee" are one name to whoever asks, though three keys to who writes. */
+function topicKeyOf({ subject, predicate }: Assertion): string {
+  const spelled = (name: string) => normaliseName(name.replace(/[_-]+/g, ' '));
+  return factKeyOf({ subject: spelled(subject), predicate: spelled(predicate) });
+}
+
 /**
- * Facts about the same thing: the same subject and predicate; a statement without them, and a sentence of another
+ * Facts about the same thing: the same subject and predicate, however spelled; a statement without them, and a sentence of another
  * source, joins the first that it shares its words with. In the order of their first.
  */
 export function groupByTopic(facts: readonly FoundFact[]): readonly (readonly FoundFact[])[] {
   const groups = new Map<string, FoundFact[]>();
   for (const found of facts) {
-    const key = found.assertion === null ? findTopic(groups, found) : factKeyOf(found.assertion);
+    const key = found.assertion === null ? findTopic(groups, found) : topicKeyOf(found.assertion);
     groups.set(key, [...(groups.get(key) ?? []), found]);
   }
   return [...groups.values()];
@@ -43,11 +50,15 @@ function findTopic(groups: ReadonlyMap<string, readonly FoundFact[]>, found: Fou
  * the same thing.
  */
 export function withRivals(topic: readonly FoundFact[], all: readonly FoundFact[]): readonly FoundFact[] {
-  const keys = new Set(topic.flatMap(({ assertion }) => (assertion === null ? [] : [factKeyOf(assertion)])));
+  const keys = new Set(topic.flatMap(({ assertion }) => (assertion === null ? [] : [topicKeyOf(assertion)])));
   const known = new Set<string>(topic.map(({ fact }) => fact));
   const rivals = all.filter(
     ({ fact, assertion, statement, suspicious }) =>
-      assertion !== null && keys.has(factKeyOf(assertion)) && !known.has(fact) && !suspicious && !isDoubtful(statement),
+      assertion !== null &&
+      keys.has(topicKeyOf(assertion)) &&
+      !known.has(fact) &&
+      !suspicious &&
+      !isDoubtful(statement),
   );
   return [...topic, ...rivals];
 }

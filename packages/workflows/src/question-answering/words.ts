@@ -9,6 +9,8 @@ export type Words = {
   readonly evidence: string;
   readonly missing: string;
   readonly disputes: string;
+  /** Of what was asked, in the period asked about. */
+  readonly unchanged: (period: Missing['period']) => string;
   readonly verdict: Readonly<Record<'yes' | 'no', string>>;
   readonly held: (period: Period) => string;
   readonly why: (missing: Missing) => string;
@@ -22,11 +24,18 @@ export type Words = {
 const day = (iso: string) => iso.slice(0, 10);
 const measured = (value: string, unit: string) => (unit === '' ? value : `${value} ${unit.replaceAll('_', ' ')}`);
 
+/** When it was, between what belongs around it; nothing at all where no time is meant. */
+function wrapped(period: Missing['period'], { held }: Pick<Words, 'held'>, before: string, after: string): string {
+  const when = period === null ? '' : held(period);
+  return when === '' ? '' : `${before}${when}${after}`;
+}
+
 const EN: Words = {
   outcome: { answered: 'Answer', partly_answered: 'A part of the answer', not_known: 'Not known' },
   evidence: 'What it rests on',
   missing: 'What is not known',
   disputes: 'Where sources disagree',
+  unchanged: (period) => `No change of it is on record${wrapped(period, EN, ' ', '')}.`,
   verdict: { yes: 'Yes', no: 'No' },
   held: ({ from, until }) => {
     if (from === null) return until === null ? '' : `until ${day(until)}`;
@@ -34,8 +43,7 @@ const EN: Words = {
   },
   why: ({ why, question, period }) => {
     const asked = `“${question}”`;
-    const held = period === null ? '' : EN.held(period);
-    const when = held === '' ? '' : ` ${held}`;
+    const when = wrapped(period, EN, ' ', '');
     return {
       no_evidence: `${asked}: the knowledge base holds nothing that answers it${when}.`,
       needs_unknown: `${asked}: it needs an answer that is not known.`,
@@ -63,6 +71,7 @@ const ZH: Words = {
   evidence: '依据',
   missing: '尚不知道的',
   disputes: '来源不一致之处',
+  unchanged: (period) => `没有变化的记录${wrapped(period, ZH, '（', '）')}。`,
   verdict: { yes: '是', no: '否' },
   held: ({ from, until }) => {
     if (from === null) return until === null ? '' : `${day(until)}之前`;
@@ -70,8 +79,7 @@ const ZH: Words = {
   },
   why: ({ why, question, period }) => {
     const asked = `“${question}”`;
-    const held = period === null ? '' : ZH.held(period);
-    const when = held === '' ? '' : `（${held}）`;
+    const when = wrapped(period, ZH, '（', '）');
     return {
       no_evidence: `${asked}：知识库中没有能回答的内容${when}。`,
       needs_unknown: `${asked}：所依赖的答案未知。`,
