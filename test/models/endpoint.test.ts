@@ -9,6 +9,12 @@ const rejection = (asked: Promise<unknown>) =>
     (error: unknown) => error as AppError,
   );
 
+const page = (status: number): ModelReply => ({
+  status,
+  body: '<html><body>Please log in.</body></html>',
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+});
+
 describe('retries', () => {
   test('D11: a short Retry-After is waited for, in place', async () => {
     await using at = await startModel();
@@ -37,9 +43,12 @@ describe('retries', () => {
     },
   );
 
-  test('D11: an account without money is not asked again in place', async () => {
+  test.each([
+    ['429', refused(429, 'You exceeded your current quota', { code: 'insufficient_quota' })],
+    ['402, as DeepSeek says it', refused(402, 'Insufficient Balance', { code: 'invalid_request_error' })],
+  ])('D11: an account without money (%s) is not asked again in place, and no task fails by it', async (_, reply) => {
     await using at = await startModel();
-    at.server.reply([refused(429, 'You exceeded your current quota', { code: 'insufficient_quota' })]);
+    at.server.reply([reply]);
     const error = await rejection(at.model.ask(request, quiet()));
     expect(error).toMatchObject({ code: 'MODEL_RATE_LIMITED', disposition: 'pause', retryAfterMs: 300_000 });
     expect(at.server.requests).toHaveLength(1);
@@ -105,12 +114,28 @@ describe('retries', () => {
     ['429 without a time', refused(429, 'slow'), 'MODEL_RATE_LIMITED', 'pause'],
     ['401', refused(401, 'bad key'), 'CONFIGURATION', 'pause'],
     ['404', refused(404, 'no model'), 'CONFIGURATION', 'pause'],
+    ['a page for people', page(200), 'CONFIGURATION', 'pause'],
+    ['a page with a status', page(503), 'MODEL_UNAVAILABLE', 'pause'],
     ['400', refused(400, 'no such parameter'), 'MODEL_BAD_REQUEST', 'terminal'],
   ])('%s ends in its own code', async (_, reply, code, disposition) => {
     await using at = await startModel({ LLM_MAX_RETRIES: '1' });
     at.server.reply([reply]);
     expect(await rejection(at.model.ask(request, quiet()))).toMatchObject({ code, disposition });
     expect(at.server.requests).toHaveLength(code === 'CONFIGURATION' || code === 'MODEL_BAD_REQUEST' ? 1 : 2);
+  });
+
+  test.each([301, 302, 307, 308])('a redirect (%i) is not followed: key and prompt stay here', async (status) => {
+    await using at = await startModel();
+    await using elsewhere = await startModel();
+    at.server.reply([
+      refused(status, 'moved', { headers: { location: `${elsewhere.server.url}/chat/completions?k=1` } }),
+    ]);
+    const host = new URL(elsewhere.server.url).host;
+    expect(await rejection(at.model.ask(request, quiet()))).toMatchObject({
+      ...{ code: 'CONFIGURATION', disposition: 'pause' },
+      message: expect.stringMatching(new RegExp(`to http://${host} \\(${status}\\), .* set MODEL_URL`)),
+    });
+    expect([at.server.requests.length, elsewhere.server.requests.length]).toEqual([1, 0]);
   });
 
   test('a server that is not there is MODEL_UNAVAILABLE', async () => {

@@ -1,4 +1,5 @@
 import { AppError } from '@cleanslate/contracts';
+import { fetchThere } from '../server-settings.ts';
 
 /** The first part of an error says enough; some servers repeat the whole prompt. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -6,7 +7,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** `fetch` with bounded bodies: an error's body is cut, an answer's beyond `maxBytes` is `MODEL_BAD_ANSWER`. */
 export function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const response = await fetchThere(input, init);
     if (response.body === null) return response;
     if (response.ok) return new Response(response.body.pipeThrough(limit(maxBytes)), response);
     return new Response(await readStart(response.body), {

@@ -23,6 +23,25 @@ describe('D21: a limit that is no plain number is refused at the start, and the 
   });
 });
 
+test.each([
+  ['MODEL_API_KEY', 'sk-first\n-second'],
+  ['MODEL_API_KEY', '“sk-quoted”'],
+  ['MODEL_API_KEY', 'sk two'],
+  ['MODEL_URL', 'https://user:pass@models.example/v1'],
+  ['MODEL_URL', 'https://models.example/v1?api_key=abc'],
+  ['MODEL_URL', 'https://models.example/v1#x'],
+  ['MODEL_URL', 'https://models.example:99999/v1'],
+  ['MODEL_URL', 'ftp://models.example/v1'],
+])('%s %j could never be sent: refused at the start, without being repeated', (name, text) => {
+  const issues = schema.safeParse({ [name]: text }).error?.issues ?? [];
+  expect(issues.map(({ path }) => path[0])).toEqual([name]);
+  expect(JSON.stringify(issues)).not.toMatch(/second|quoted|two|pass@|abc/);
+});
+
+test('a key from a file may end in a line break', () => {
+  expect(schema.parse({ MODEL_API_KEY: 'sk-file\n' }).MODEL_API_KEY).toBe('sk-file');
+});
+
 test('without MODEL the rules answer; a model without a server is a fault of the configuration', async () => {
   expect((await createModel(schema.parse({}))).isOffline).toBe(true);
   await expect(createModel(schema.parse({ MODEL: 'm' }))).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { serverKey, serverUrl } from '../server-settings.ts';
 
 /**
  * Digits and nothing else: `abc`, `-1`, `1e9` and `Infinity` are refused; read as numbers they would mean "for ever".
@@ -21,12 +22,10 @@ const price = z
 /** The settings of a service that asks a model; spread into its schema. Without `MODEL` the rules answer. */
 export const modelConfig = {
   MODEL: z.string().min(1).max(200).optional().describe('the model at MODEL_URL; unset: rules answer, without a model'),
-  MODEL_URL: z
-    .string()
-    .regex(/^https?:\/\/\S+$/, 'must be a URL that starts with http:// or https://')
+  MODEL_URL: serverUrl('MODEL_API_KEY')
     .optional()
     .describe('base of an OpenAI-compatible API, e.g. https://api.openai.com/v1'),
-  MODEL_API_KEY: z.string().optional().describe('its key; servers of your own may need none'),
+  MODEL_API_KEY: serverKey.optional().describe('its key; servers of your own may need none'),
   MODEL_CONTEXT_TOKENS: whole(1_000, 10_000_000)
     .default(32_768)
     .describe("the model's context window; a prompt that does not fit is refused, not sent"),

@@ -136,7 +136,8 @@ export class Exchange {
     const fault = readFault(error);
     if (endpoint.dialect.learn({ ...fault, purpose: question.purpose, sentWith })) return new Learned();
     const known = toModelError(fault, endpoint.model, toEchoable(question));
-    if (fault.code !== 'insufficient_quota') return known;
+    // DeepSeek and others say it by the status alone.
+    if (fault.code !== 'insufficient_quota' && fault.status !== 402) return known;
     return new AppError('MODEL_RATE_LIMITED', known.message, {
       retryAfterMs: Math.max(NO_QUOTA_MS, known.retryAfterMs ?? 0),
     });

@@ -1,6 +1,7 @@
-import { AppError } from '@cleanslate/contracts';
+import { AppError, isAppError } from '@cleanslate/contracts';
 import { DEFAULT_SENSITIVE, maskSensitive } from '@cleanslate/domain';
 import { APIConnectionError } from 'openai';
+import { toElsewhere } from '../server-settings.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** As the client throws it. */
@@ -34,6 +35,8 @@ const MAX_CAUSES = 5;
  * were charged, every retry of an outage would cost a prompt.
  */
 export function isBilled(error: unknown): boolean {
+  // A page for people in place of an answer.
+  if (isAppError(error) && error.code === 'CONFIGURATION') return false;
   if (typeof (error as { readonly status?: unknown } | null)?.status === 'number') return false;
   const codes = codesOf(error);
   // The client throws it only before there are headers; whatever ends a stream arrives unchanged.
@@ -102,6 +105,14 @@ export function toModelError(fault: HttpFault, model: string, prompt: string): A
     const because = why === undefined ? '' : ` (${why})`;
     return new AppError('MODEL_UNAVAILABLE', `${name}: no answer from its server${says}${because}`);
   }
+  if (status >= 300 && status < 400)
+    return new AppError(
+      'CONFIGURATION',
+      `${name}: its server sends requests on${toElsewhere(fault.headers)} (${status}), and neither key nor prompt follow: set MODEL_URL to where it is`,
+      {
+        disposition: 'pause',
+      },
+    );
   if (status === 401 || status === 403)
     // A person must act, and the task is not at fault: it waits.
     return new AppError('CONFIGURATION', `${name}: the server refused the key (${status}): check MODEL_API_KEY`, {

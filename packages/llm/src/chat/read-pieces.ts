@@ -1,3 +1,4 @@
+import { AppError } from '@cleanslate/contracts';
 import OpenAI from 'openai';
 import { Stream } from 'openai/streaming';
 
@@ -5,16 +6,31 @@ export type Chunk = OpenAI.ChatCompletionChunk;
 
 const IS_JSON = /^application\/(?:[\w.-]+\+)?json\b/i;
 
+/** Of a proxy, a login, or of the server's own front end. */
+const IS_PAGE = /^text\/html\b/i;
+
 /**
  * The pieces of an answer as they arrive; one piece if the server does not stream but sends it whole. `controller` ends
- * the request. Throws what the server says of itself, and `SyntaxError` for what is not JSON.
+ * the request. Throws what the server says of itself, `SyntaxError` for what is not JSON, and `CONFIGURATION` for a
+ * page.
  */
 export async function* readPieces(
   response: Response,
   controller: AbortController,
   client: OpenAI,
 ): AsyncGenerator<Chunk> {
-  if (IS_JSON.test(response.headers.get('content-type') ?? '')) yield toPiece(await response.json(), response.headers);
+  const type = response.headers.get('content-type') ?? '';
+  if (IS_PAGE.test(type)) {
+    controller.abort();
+    throw new AppError(
+      'CONFIGURATION',
+      `model: its server sent a page (${response.status}, text/html) in place of an answer: check MODEL_URL`,
+      {
+        disposition: 'pause',
+      },
+    );
+  }
+  if (IS_JSON.test(type)) yield toPiece(await response.json(), response.headers);
   else yield* Stream.fromSSEResponse<Chunk>(response, controller, client);
 }
 

@@ -95,6 +95,7 @@ describe('an OpenAI-compatible server', () => {
   });
 
   it.each([
+    [307, 'CONFIGURATION', 'terminal'],
     [401, 'CONFIGURATION', 'terminal'],
     [404, 'CONFIGURATION', 'terminal'],
     [429, 'EMBEDDINGS_UNAVAILABLE', 'retryable'],

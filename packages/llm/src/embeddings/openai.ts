@@ -1,5 +1,6 @@
 import { AppError } from '@cleanslate/contracts';
 import OpenAI from 'openai';
+import { fetchThere, toElsewhere } from '../server-settings.ts';
 import { defineSpace, type EmbeddingProvider, toUnitVector } from './embedding-space.ts';
 
 export type OpenAiEmbeddingOptions = {
@@ -34,7 +35,8 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProvider {
   const { model, dimension, timeoutMs = 30_000 } = options;
   const space = defineSpace({ model, dimension, normaliser: `cut-${MAX_CHARS}` });
-  const client = new OpenAI({ apiKey: options.apiKey, baseURL: options.url, timeout: timeoutMs, maxRetries: 0 });
+  const { apiKey, url: baseURL } = options;
+  const client = new OpenAI({ apiKey, baseURL, timeout: timeoutMs, maxRetries: 0, fetch: fetchThere });
   return {
     space,
     rankWeight: 1,
@@ -65,7 +67,12 @@ export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProv
 
 /** Neither the request's headers nor the texts: an error travels and is logged. */
 function toEmbeddingError(error: unknown, model: string): AppError {
-  const status = error instanceof OpenAI.APIError ? error.status : undefined;
+  const { status, headers } = error instanceof OpenAI.APIError ? error : {};
+  if (status !== undefined && status >= 300 && status < 400)
+    return new AppError(
+      'CONFIGURATION',
+      `embeddings: the server sends requests on${toElsewhere(headers)} (${status}), and neither key nor texts follow: set EMBEDDING_URL to where it is`,
+    );
   if (status === 401 || status === 403)
     return new AppError('CONFIGURATION', `embeddings: the server refused the key (${status}): check EMBEDDING_API_KEY`);
   if (status === 404)

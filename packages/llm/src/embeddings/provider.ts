@@ -1,5 +1,6 @@
 import { AppError } from '@cleanslate/contracts';
 import { z } from 'zod';
+import { serverKey, serverUrl } from '../server-settings.ts';
 import type { EmbeddingProvider } from './embedding-space.ts';
 import { hashedEmbeddings } from './hashed.ts';
 
@@ -20,12 +21,10 @@ export const embeddingConfig = {
     .refine((value) => value >= 8 && value <= 16_000, DIMENSION)
     .default(384)
     .describe("length of the model's vectors"),
-  EMBEDDING_URL: z
-    .string()
-    .regex(/^https?:\/\/\S+$/, 'must be a URL that starts with http:// or https://')
+  EMBEDDING_URL: serverUrl('EMBEDDING_API_KEY')
     .optional()
     .describe('base of an OpenAI-compatible API, e.g. https://api.openai.com/v1'),
-  EMBEDDING_API_KEY: z.string().optional().describe('its key; servers of your own may need none'),
+  EMBEDDING_API_KEY: serverKey.optional().describe('its key; servers of your own may need none'),
 };
 export type EmbeddingSettings = z.infer<z.ZodObject<typeof embeddingConfig>>;
 
