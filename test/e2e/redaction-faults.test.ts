@@ -1,6 +1,6 @@
-import type { FactImport } from '@cleanslate/contracts';
 import { waitFor } from '@cleanslate/testing';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { aFact } from '../fixtures/facts.ts';
 import { findTraces } from '../fixtures/find-traces.ts';
 import { type ScriptedPlatform, startScripted } from '../fixtures/scripted-platform.ts';
 
@@ -83,19 +83,8 @@ test('a redaction outlives kill -9 of everyone at work on it, waits for attempts
 });
 
 test('a redaction that can not be carried on holds up no other, and ends once it can', async () => {
-  const policy = (knowledgeId: string, statement: string): FactImport => ({
-    knowledgeId,
-    subject: knowledgeId,
-    predicate: 'says',
-    unit: null,
-    polarity: 'positive',
-    modality: 'is',
-    knowledgeType: 'rule',
-    tags: [],
-    periods: [{ value: '1', statement, validFrom: null, validUntil: null }],
-  });
-  const stuck = policy('stuck', 'The Numbat account is closed.');
-  const free = policy('free', 'The Bilby account is open.');
+  const stuck = aFact('stuck', 'The Numbat account is closed.');
+  const free = aFact('free', 'The Bilby account is open.');
   await p.client.facts.import({ sourceRef: 'policy', sourceType: 'human_confirmed', facts: [stuck, free] });
   // A row that holds the words, and that nobody can change.
   await p.sql(`INSERT INTO ledger.requests (tenant_id, request_id, reply) VALUES ($1, 'fixed', $2)`, [

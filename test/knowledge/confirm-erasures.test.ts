@@ -1,4 +1,3 @@
-import type { FactImport } from '@cleanslate/contracts';
 import { openDatabase } from '@cleanslate/store';
 import { startTcpProxy } from '@cleanslate/testing';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
@@ -6,6 +5,7 @@ import { ErasureConfirmer } from '../../services/knowledge-maintainer/src/erasur
 import { confirmErasures } from '../../services/knowledge-maintainer/src/handlers/confirm-erasures.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { redactFact } from '../../services/knowledge-maintainer/src/handlers/redact-fact.ts';
+import { aFact } from '../fixtures/facts.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
 
 const tenantId = 'acme';
@@ -21,19 +21,7 @@ afterAll(() => at[Symbol.asyncDispose]());
 let redactions: readonly number[];
 beforeEach(async () => {
   const ids = ['first', 'second'].map((name) => `${name}-${requests}`);
-  const facts = ids.map(
-    (knowledgeId): FactImport => ({
-      knowledgeId,
-      subject: knowledgeId,
-      predicate: 'says',
-      unit: null,
-      tags: [],
-      polarity: 'positive',
-      modality: 'is',
-      knowledgeType: 'rule',
-      periods: [{ value: '1', statement: `What ${knowledgeId} earns.`, validFrom: null, validUntil: null }],
-    }),
-  );
+  const facts = ids.map((knowledgeId) => aFact(knowledgeId, `What ${knowledgeId} earns.`));
   const set = { sourceRef: 'handbook', sourceType: 'internal_document' as const, facts };
   await importFacts(at.database, { tenantId, requestId: requestId(), data: set });
   const made: number[] = [];

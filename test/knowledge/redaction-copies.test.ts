@@ -11,6 +11,7 @@ import { resolveDispute } from '../../services/knowledge-maintainer/src/handlers
 import { type MaintainerBatch, settleBatch } from '../../services/knowledge-maintainer/src/handlers/settle-batch.ts';
 import { unarchiveFact } from '../../services/knowledge-maintainer/src/handlers/unarchive-fact.ts';
 import { carryOutActions } from '../../services/knowledge-maintainer/src/laundering/carry-out-actions.ts';
+import { aFact } from '../fixtures/facts.ts';
 import { BACKENDS, type KnowledgeDatabase, openBackend } from './knowledge-database.ts';
 
 let at: KnowledgeDatabase;
@@ -23,17 +24,7 @@ let tenants = 0;
 const SECRET = 'Ann earns 30,000 (gross) a year.';
 
 function fact(knowledgeId: string, statement: string, value = '30'): FactImport {
-  return {
-    knowledgeId,
-    subject: `${knowledgeId} subject`,
-    predicate: 'says',
-    unit: null,
-    tags: [],
-    polarity: 'positive',
-    modality: 'is',
-    knowledgeType: 'rule',
-    periods: [{ value, statement, validFrom: null, validUntil: null }],
-  };
+  return { ...aFact(knowledgeId, statement, value), subject: `${knowledgeId} subject` };
 }
 
 async function state(facts: readonly FactImport[], sourceType: Candidate['sourceType'] = 'internal_document') {

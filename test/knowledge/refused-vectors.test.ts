@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { run } from '../../packages/cli/src/run.ts';
 import { Embedder } from '../../services/knowledge-maintainer/src/embedder.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
+import { aFact } from '../fixtures/facts.ts';
 import { createKnowledgeDatabase, type KnowledgeDatabase } from './knowledge-database.ts';
 
 const hashed = hashedEmbeddings();
@@ -48,19 +49,6 @@ afterEach(async () => {
   await at[Symbol.asyncDispose]();
 });
 
-function fact(knowledgeId: string, statement: string): FactImport {
-  return {
-    knowledgeId,
-    subject: knowledgeId,
-    predicate: 'says',
-    unit: null,
-    tags: [],
-    polarity: 'positive',
-    modality: 'is',
-    knowledgeType: 'rule',
-    periods: [{ value: 'x', statement, validFrom: null, validUntil: null }],
-  };
-}
 async function write(tenantId: string, ...facts: FactImport[]): Promise<void> {
   const data = { sourceRef: 'handbook', sourceType: 'internal_document' as const, facts };
   await importFacts(at.database, { tenantId, requestId: facts.map((one) => one.knowledgeId).join(), data });
@@ -84,8 +72,8 @@ async function countPending(tenantId: string): Promise<number> {
 
 describe('a statement that the embedding server refuses', () => {
   it('goes without a vector, and holds up no fact behind it, nor another tenant', async () => {
-    await write('acme', fact('first', 'Otters sleep afloat.'), fact('odd', `A ${REFUSED} grazes.`));
-    await write('other', fact('behind', 'Beavers fell trees.'));
+    await write('acme', aFact('first', 'Otters sleep afloat.'), aFact('odd', `A ${REFUSED} grazes.`));
+    await write('other', aFact('behind', 'Beavers fell trees.'));
     await embed();
     expect(await findVectors()).toEqual(['first', 'behind']);
     expect([await countPending('acme'), await countPending('other')]).toEqual([0, 0]);
@@ -96,21 +84,21 @@ describe('a statement that the embedding server refuses', () => {
     // Later facts go in one request again.
     const asked: number[] = [];
     check = (texts) => asked.push(texts.length);
-    await write('acme', fact('later', 'Herons wade.'), fact('last', 'Storks clatter.'));
+    await write('acme', aFact('later', 'Herons wade.'), aFact('last', 'Storks clatter.'));
     await embed();
     expect(asked).toEqual([2]);
   });
 
   it('is stepped over where it is the only one', async () => {
-    await write('acme', fact('odd', `A ${REFUSED} grazes.`));
+    await write('acme', aFact('odd', `A ${REFUSED} grazes.`));
     await embed();
     expect(await countPending('acme')).toBe(0);
     expect(errors).toHaveLength(1);
   });
 
   it('is not the reason where the server fails while they are asked for one at a time: what follows waits for it', async () => {
-    await write('acme', fact('first', 'Otters sleep afloat.'), fact('odd', `A ${REFUSED} grazes.`));
-    await write('other', fact('behind', 'Beavers fell trees.'));
+    await write('acme', aFact('first', 'Otters sleep afloat.'), aFact('odd', `A ${REFUSED} grazes.`));
+    await write('other', aFact('behind', 'Beavers fell trees.'));
     const refuse = check;
     check = (texts) => {
       refuse(texts);
@@ -137,7 +125,7 @@ describe('a server that takes no text at all', () => {
     check = () => {
       throw new AppError(code, 'no', options);
     };
-    await write('acme', fact('first', 'Otters sleep afloat.'), fact('second', 'Beavers fell trees.'));
+    await write('acme', aFact('first', 'Otters sleep afloat.'), aFact('second', 'Beavers fell trees.'));
     await embed();
     expect(await countPending('acme')).toBe(2);
     expect(errors).toMatchObject([{ code, message: 'no' }]);
@@ -191,9 +179,9 @@ describe('a move to a model whose server refuses a statement', () => {
   };
 
   it('goes on with the others, says at its end which were refused, and fails', async () => {
-    const middle = Array.from({ length: 9 }, (_, n) => fact(`middle-${n}`, `Otter ${n} sleeps afloat.`));
-    await write('acme', fact('odd', `A ${REFUSED} grazes.`), ...middle, fact('odder', `Two of the ${REFUSED}.`));
-    await write('other', fact('behind', 'Beavers fell trees.'));
+    const middle = Array.from({ length: 9 }, (_, n) => aFact(`middle-${n}`, `Otter ${n} sleeps afloat.`));
+    await write('acme', aFact('odd', `A ${REFUSED} grazes.`), ...middle, aFact('odder', `Two of the ${REFUSED}.`));
+    await write('other', aFact('behind', 'Beavers fell trees.'));
     const { code, stdout } = await move();
     expect(code).toBe(1);
     expect(stdout).toMatch(/kept in small.*\(10 embedded, 0 without a vector\)/);
@@ -210,7 +198,7 @@ describe('a move to a model whose server refuses a statement', () => {
     check = () => {
       throw refusal();
     };
-    await write('acme', fact('first', 'Otters sleep afloat.'));
+    await write('acme', aFact('first', 'Otters sleep afloat.'));
     expect((await move()).code).toBe(2);
     expect(await findMoved()).toMatchObject({ model: 'hashed' });
   });

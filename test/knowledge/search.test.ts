@@ -17,6 +17,7 @@ import { embedQuery, findBySearch } from '../../services/gateway/src/search-quer
 import { Embedder } from '../../services/knowledge-maintainer/src/embedder.ts';
 import { importFacts } from '../../services/knowledge-maintainer/src/handlers/import-facts.ts';
 import { retractFact } from '../../services/knowledge-maintainer/src/handlers/retract-fact.ts';
+import { aFact } from '../fixtures/facts.ts';
 import { BACKENDS, type KnowledgeDatabase, openBackend } from './knowledge-database.ts';
 
 let at: KnowledgeDatabase;
@@ -27,16 +28,11 @@ let requests = 0;
 type Said = { readonly from?: string; readonly until?: string; readonly tags?: string[] };
 function fact(knowledgeId: string, statement: string, said: Said = {}): FactImport {
   const day = (date: string | undefined) => (date === undefined ? null : `${date}T00:00:00.000Z`);
+  const value = statement.slice(0, 100);
   return {
-    knowledgeId,
-    subject: knowledgeId,
-    predicate: 'says',
-    unit: null,
+    ...aFact(knowledgeId, statement),
     tags: said.tags ?? [],
-    polarity: 'positive',
-    modality: 'is',
-    knowledgeType: 'rule',
-    periods: [{ value: statement.slice(0, 100), statement, validFrom: day(said.from), validUntil: day(said.until) }],
+    periods: [{ value, statement, validFrom: day(said.from), validUntil: day(said.until) }],
   };
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readCliConfig } from '../src/config.ts';
 import { createProgram } from '../src/program.ts';
 import { toHome } from '../src/stack/home.ts';
-import { openTerminal } from '../src/terminal.ts';
+import { type Output, openTerminal } from '../src/terminal.ts';
 
 const HEAD = `# The command line
 
@@ -13,16 +13,7 @@ What each command says with \`--help\`. Made from the commands themselves: \`nod
 export function toReference(): string {
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text), columns: 110 };
-  const config = readCliConfig({});
-  const program = createProgram({
-    config,
-    home: toHome(config.home),
-    env: {},
-    exitCode: 0,
-    signal: new AbortController().signal,
-    terminal: openTerminal({ stdout: output, stderr: output, plain: true }),
-  });
-  const commands = listAll(program);
+  const commands = listAll(openProgram(output));
   const contents = commands.map((each) => `- [${nameOf(each)}](#${nameOf(each).replaceAll(' ', '-')})`);
   const sections = commands.map((command) => {
     command.configureHelp({ helpWidth: 110 });
@@ -30,6 +21,19 @@ export function toReference(): string {
     return `## ${nameOf(command)}\n\n\`\`\`\n${written.splice(0).join('').trimEnd()}\n\`\`\`\n`;
   });
   return `${HEAD}\n${contents.join('\n')}\n\n${sections.join('\n')}`;
+}
+
+/** The command line as it is without any configuration, to be looked at; what it prints goes to `output`. */
+export function openProgram(output: Output): Command {
+  const config = readCliConfig({});
+  return createProgram({
+    config,
+    home: toHome(config.home),
+    env: {},
+    exitCode: 0,
+    signal: new AbortController().signal,
+    terminal: openTerminal({ stdout: output, stderr: output, plain: true }),
+  });
 }
 
 /** The command and all under it, but for the built-in `help`. */

@@ -2,22 +2,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { readCliConfig } from './config.ts';
-import { createProgram } from './program.ts';
-import { toHome } from './stack/home.ts';
-import { openTerminal } from './terminal.ts';
+import { openProgram } from '../scripts/reference.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const nowhere = { write: () => undefined };
-const config = readCliConfig({});
-const program = createProgram({
-  config,
-  home: toHome(config.home),
-  env: {},
-  exitCode: 0,
-  signal: new AbortController().signal,
-  terminal: openTerminal({ stdout: nowhere, stderr: nowhere, plain: true }),
-});
+const program = openProgram({ write: () => undefined });
 const scripts = Object.keys(
   (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts,
 );

@@ -2,22 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { listAll, nameOf, toReference } from '../scripts/reference.ts';
-import { readCliConfig } from './config.ts';
-import { createProgram } from './program.ts';
-import { toHome } from './stack/home.ts';
-import { openTerminal } from './terminal.ts';
+import { listAll, nameOf, openProgram, toReference } from '../scripts/reference.ts';
 
-const nowhere = { write: () => undefined };
-const config = readCliConfig({});
-const program = createProgram({
-  config,
-  home: toHome(config.home),
-  env: {},
-  exitCode: 0,
-  signal: new AbortController().signal,
-  terminal: openTerminal({ stdout: nowhere, stderr: nowhere, plain: true }),
-});
+const program = openProgram({ write: () => undefined });
 const commands = listAll(program);
 const leaves = commands.filter((command) => command.commands.length === 0);
 
