@@ -46,6 +46,13 @@ describe('bad input: 4xx, a code, the field, and nothing written', () => {
     ['__proto__', 400, 'UNPARSEABLE', '__proto__', '{"workflow":"noop","input":{"__proto__":{"x":1}}}'],
     ['escaped __proto__', 400, 'UNPARSEABLE', '__proto__', '{"workflow":"noop","input":{"\\u005f_proto__":1}}'],
     ['NUL', 400, 'UNPARSEABLE', 'NUL', '{"workflow":"noop","input":{"a":"\\u0000"}}'],
+    [
+      'an id that would lose its last digits',
+      400,
+      'UNPARSEABLE',
+      'send it as text',
+      '{"input":{"id":9007199254740993}}',
+    ],
     ['65 levels', 400, 'UNPARSEABLE', 'nested deeper', deep(65)],
     ['100,000 levels', 400, 'UNPARSEABLE', 'nested deeper', deep(100_000)],
     ['9 MB', 413, 'PAYLOAD_TOO_LARGE', 'larger than', JSON.stringify({ ...NOOP, key: 'x'.repeat(9_000_000) })],

@@ -106,6 +106,7 @@ export {
   MAX_BODY_BYTES,
   MAX_JSON_DEPTH,
   MESSAGE_BOUNDS,
+  parseGivenJson,
   parseJson,
   parseJsonText,
 } from './json.ts';

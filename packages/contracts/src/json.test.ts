@@ -8,12 +8,45 @@ import {
   MAX_INLINE_BYTES,
   MAX_JSON_DEPTH,
   MESSAGE_BOUNDS,
+  parseGivenJson,
   parseJson,
   parseJsonText,
 } from './index.ts';
+import { findInexactNumber } from './inexact-number.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const LONE = String.fromCharCode(0xd800);
+
+describe('parseGivenJson', () => {
+  it.each([
+    ['{"id":9007199254740993}', 'the number 9007199254740993, which would become 9007199254740992'],
+    ['[-9007199254740993]', '9007199254740993'],
+    ['[1, 9223372036854775807]', '9223372036854776000'],
+    ['{"amount":12345678901234567890.12}', '12345678901234567890.12'],
+    ['[1e400]', '1e400, which is larger than a number can be'],
+    [`[${'9'.repeat(1_000_000)}]`, `${'9'.repeat(40)}, which is larger`],
+  ])('refuses a number that would become another one: %#', (text, says) => {
+    const { code, message } = refusalOf(() => parseGivenJson(utf8(text)));
+    expect(code).toBe('UNPARSEABLE');
+    expect(message).toContain(says);
+    expect(message).toMatch(/send it as text, in quotes$/);
+    parseJson(utf8(text));
+  });
+
+  it('takes what is in quotes, and whatever JavaScript writes', () => {
+    for (const text of [
+      '{"9007199254740993":"9007199254740993, \\"9007199254740993"}',
+      '[9007199254740992, 10000000000000000000000, 1e21, 0.12345678901234567890]',
+    ])
+      parseGivenJson(utf8(text));
+    fc.assert(
+      fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.json()), (value) => {
+        const text = typeof value === 'string' ? JSON.stringify(JSON.parse(value)) : JSON.stringify([value]);
+        expect(findInexactNumber(text)).toBeUndefined();
+      }),
+    );
+  });
+});
 
 describe('parseJson refuses what no service may hold', () => {
   const cases: readonly (readonly [what: string, bytes: Uint8Array, code: string, says: RegExp])[] = [

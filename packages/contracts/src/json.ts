@@ -1,5 +1,6 @@
 import { AppError } from './errors.ts';
 import { findHostile, type JsonBounds } from './hostile-json.ts';
+import { findInexactNumber } from './inexact-number.ts';
 import { toStorableText } from './storable-text.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -24,17 +25,31 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * `bounds`); never overflows the stack.
  */
 export function parseJson(bytes: Uint8Array, what = 'body', bounds?: JsonBounds): unknown {
+  return parseJsonText(toText(bytes, what), what, bounds);
+}
+
+/**
+ * As `parseJson`, for what a person or a program of theirs hands in: a number that would silently become another one is
+ * refused as well.
+ */
+export function parseGivenJson(bytes: Uint8Array, what = 'body', bounds?: JsonBounds): unknown {
+  const text = toText(bytes, what);
+  const value = parseJsonText(text, what, bounds);
+  const inexact = findInexactNumber(text);
+  if (inexact !== undefined) throw unparseable(`${what} holds ${inexact}: send it as text, in quotes`);
+  return value;
+}
+
+function toText(bytes: Uint8Array, what: string): string {
   if (bytes.length === 0) throw unparseable(`${what} is empty: send one JSON document`);
   if (bytes.length > MAX_BODY_BYTES) {
     throw new AppError('PAYLOAD_TOO_LARGE', `${what} has ${bytes.length} bytes; at most ${MAX_BODY_BYTES} are read`);
   }
-  let text: string;
   try {
-    text = utf8.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw unparseable(`${what} is not UTF-8: encode the JSON text as UTF-8`);
   }
-  return parseJsonText(text, what, bounds);
 }
 
 /** As `parseJson`, from text. */

@@ -1,5 +1,5 @@
 import type { DeadLetterView, JsonObject, LetterEdit } from '@cleanslate/contracts';
-import { JsonObject as JsonObjectSchema, parseJson } from '@cleanslate/contracts';
+import { JsonObject as JsonObjectSchema, parseGivenJson } from '@cleanslate/contracts';
 import { readBytes } from '../input/read-bytes.ts';
 import { inputError } from '../input-error.ts';
 
@@ -42,7 +42,7 @@ function readOriginal({ stepId, body }: Pick<DeadLetterView, 'stepId' | 'body'>)
 
 function toObject(bytes: Uint8Array, where: string): JsonObject {
   try {
-    return JsonObjectSchema.parse(parseJson(bytes, where));
+    return JsonObjectSchema.parse(parseGivenJson(bytes, where));
   } catch (error) {
     const remedy = where === '--set' ? 'give the whole content with --edit FILE' : 'write one JSON object in UTF-8';
     throw inputError({ what: 'no JSON object', where, remedy }, error);

@@ -1,4 +1,4 @@
-import { type GateView, JsonObject, parseJson } from '@cleanslate/contracts';
+import { type GateView, JsonObject, parseGivenJson } from '@cleanslate/contracts';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { readBytes } from '../input/read-bytes.ts';
@@ -51,7 +51,7 @@ function addEdit(task: Command, context: CommandContext): void {
   withExamples(command, 'slate task edit TASK --hash 9f86d081… --input corrected.json');
   command.action(async (taskId: string, { tenant, json, hash, input }: GateOptions & { readonly input: string }) => {
     const sha256 = parseHash(hash);
-    const result = JsonObject.safeParse(parseJson(await readBytes(input, '--input'), input));
+    const result = JsonObject.safeParse(parseGivenJson(await readBytes(input, '--input'), input));
     if (!result.success)
       throw inputError({ what: `${input} holds no JSON object`, where: '--input', remedy: 'write { "field": … }' });
     await using client = await openClient(context, tenant);

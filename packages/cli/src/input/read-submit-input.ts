@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import { type JsonObject, JsonObject as JsonObjectSchema, parseJson, toAppError } from '@cleanslate/contracts';
+import { type JsonObject, JsonObject as JsonObjectSchema, parseGivenJson, toAppError } from '@cleanslate/contracts';
 import { DEFAULT_BOUNDS, readDocumentFile } from '@cleanslate/documents';
 import { inputError } from '../input-error.ts';
 import { readBytes } from './read-bytes.ts';
@@ -24,7 +24,7 @@ export async function readSubmitInput(file: string): Promise<JsonObject> {
 function readJsonInput(bytes: Uint8Array, file: string): JsonObject {
   let value: unknown;
   try {
-    value = parseJson(bytes, file);
+    value = parseGivenJson(bytes, file);
   } catch (error) {
     const { code, message } = toAppError(error);
     const known = code === 'PAYLOAD_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'UNPARSEABLE';

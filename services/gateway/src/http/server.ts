@@ -1,4 +1,4 @@
-import { AppError, isAppError, MAX_BODY_BYTES, MESSAGE_BOUNDS, parseJson } from '@cleanslate/contracts';
+import { AppError, isAppError, MAX_BODY_BYTES, MESSAGE_BOUNDS, parseGivenJson } from '@cleanslate/contracts';
 import type { ReadyChecks } from '@cleanslate/runtime';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { addPage } from '../page/routes.ts';
@@ -134,7 +134,9 @@ function guardApi(
 function readStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    body.length === 0 && request.routeOptions.config.bodyOptional ? undefined : parseJson(body, 'body', MESSAGE_BOUNDS),
+    body.length === 0 && request.routeOptions.config.bodyOptional
+      ? undefined
+      : parseGivenJson(body, 'body', MESSAGE_BOUNDS),
   );
 }
 
