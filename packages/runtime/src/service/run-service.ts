@@ -65,7 +65,7 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
   for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
     process.on(event, (error: unknown) => {
       logger.fatal({ err: error, event }, 'a fault nobody handled');
-      const said = stopping ? undefined : service?.onFault?.(error);
+      const said = service?.onFault?.(error);
       if (said === undefined) exit(1);
       else void said.finally(() => exit(1));
       setTimeout(() => exit(1), STOP_MARGIN_MS).unref();

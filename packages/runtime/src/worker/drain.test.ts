@@ -56,3 +56,27 @@ test('an executor that ignores its signal is handed back too', async () => {
   await until(() => scheduler.reports.length === 1, 'the report');
   expect(scheduler.reports[0]?.data).toEqual({ outcome: 'released', reason: 'drain' });
 });
+
+test('a fault during a drain cuts the grace period short: what runs is handed back, the faulty attempt fails', async () => {
+  const leave = Promise.withResolvers<void>();
+  const leaving = testExecutor(async ({ input }) => {
+    if (input['leave'] !== true) return new Promise(() => undefined);
+    await leave.promise;
+    // As the handler of the process does, which is called in the context of the executor.
+    void kit.worker.endFor(new Error('left to nobody'));
+    return new Promise(() => undefined);
+  });
+  await using kit = await startTestWorker(broker, [leaving], { graceMs: 600_000 });
+  const { scheduler, worker } = kit;
+  const [faulty, innocent] = [scheduler.attempt(), scheduler.attempt()];
+  await scheduler.ring('analyzer', faulty, { input: { leave: true } });
+  await scheduler.ring('analyzer', innocent);
+  await until(() => scheduler.heartbeats.at(-1)?.running.length === 2, 'both running');
+  const drained = worker.drain();
+  await until(() => scheduler.heartbeats.at(-1)?.slots === 0, 'draining');
+  leave.resolve();
+  await drained;
+  await until(() => scheduler.reports.length === 2, 'both reports');
+  expect(scheduler.reportsOf(innocent.taskId)).toEqual([{ outcome: 'released', reason: 'drain' }]);
+  expect(scheduler.reportsOf(faulty.taskId)).toMatchObject([{ outcome: 'failed', error: { code: 'EXECUTOR_FAILED' } }]);
+});

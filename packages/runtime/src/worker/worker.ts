@@ -218,10 +218,14 @@ export class Worker {
     const { taskId: task, stepId: step, attempt } = faulty.fence;
     this.#logger.error({ task, step, attempt }, 'its executor left a fault to nobody, which ends the worker');
     faulty.fail(fault);
+    const draining = this.drain(0);
+    // At once, also in a drain that has a grace period.
     for (const claim of this.#book.active()) {
-      if (claim.fence.attempt > MAX_HANDED_BACK && claim.stopped === undefined) claim.stop('lost');
+      if (claim.stopped !== undefined) continue;
+      if (claim.fence.attempt > MAX_HANDED_BACK) claim.stop('lost');
+      else if (claim.state === 'running') claim.stop('drain');
     }
-    return this.drain(0);
+    return draining;
   }
 
   #take(message: PulledMessage): void {
