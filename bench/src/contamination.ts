@@ -54,8 +54,13 @@ function print({ paths: stories, scratchFacts }: LevelStories): void {
   row('level', 'success', 'wrong versions', 'leaks', 'misjudgements', 'p50 ms', 'tasks/s', 'turned down');
   for (const [path, { result, wrong, wrongTurnedDown, rightTurnedDown }] of stories) {
     row(
-      ...[path, `${(100 * result.successRate).toFixed(1)} %`, `${result.wrongVersionUses}`, `${result.leaks}`],
-      ...[`${result.misjudgements}`, result.p50Ms.toFixed(1), result.tasksPerSecond.toFixed(1)],
+      path,
+      `${(100 * result.successRate).toFixed(1)} %`,
+      `${result.wrongVersionUses}`,
+      `${result.leaks}`,
+      `${result.misjudgements}`,
+      result.p50Ms.toFixed(1),
+      result.tasksPerSecond.toFixed(1),
       `${wrongTurnedDown}/${wrong}${rightTurnedDown > 0 ? `, ${rightTurnedDown} right` : ''}`,
     );
   }

@@ -35,8 +35,15 @@ function processFaults({ fleet }: Target): readonly Fault[] {
     strike: (pick) => freezeService(fleet.pick(name, pick)),
   });
   return [
-    ...[kill('analyzer'), kill('analyzer'), kill('scheduler'), kill('scheduler'), kill('knowledge-maintainer')],
-    ...[kill('gateway'), freeze('analyzer'), freeze('scheduler'), freeze('knowledge-maintainer')],
+    kill('analyzer'),
+    kill('analyzer'),
+    kill('scheduler'),
+    kill('scheduler'),
+    kill('knowledge-maintainer'),
+    kill('gateway'),
+    freeze('analyzer'),
+    freeze('scheduler'),
+    freeze('knowledge-maintainer'),
   ];
 }
 
@@ -50,7 +57,10 @@ function brokerFaults({ broker, links, goneMs }: Target): readonly Fault[] {
   const killed = { kind: 'broker killed and restarted', strike: () => crash(0) };
   const restarted = { kind: 'broker restarted', strike: () => restart(broker) };
   return [
-    ...[killed, killed, restarted, restarted],
+    killed,
+    killed,
+    restarted,
+    restarted,
     { kind: `broker gone ${goneMs / 1_000} s`, strike: () => crash(goneMs) },
     { kind: 'broker frozen', strike: () => freezeServer(broker, () => expectSilence(broker.monitorUrl)) },
     ...cuts('broker', links.broker),

@@ -117,10 +117,12 @@ test('a set or a baseline that can not be used is refused with its line and the 
     expect.stringContaining('says nothing that could fail'),
   ]);
   expect(await refusal(`questions:\n${question}`, '--baseline', join(dir, 'none.json'))).toEqual([
-    ...[2, expect.stringContaining('make it with --update')],
+    2,
+    expect.stringContaining('make it with --update'),
   ]);
   await writeFile(join(dir, 'odd.json'), '{}');
   expect(await refusal(`questions:\n${question}`, '--baseline', join(dir, 'odd.json'))).toEqual([
-    ...[2, expect.stringContaining('no baseline of this command')],
+    2,
+    expect.stringContaining('no baseline of this command'),
   ]);
 });

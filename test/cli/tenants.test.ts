@@ -134,7 +134,8 @@ test('a workflow that workers brought is listed, and removed where no schedule s
   const noop = WORKFLOWS.find(({ name }) => name === 'noop');
   const { planHash, plan } = loadWorkflow({ ...noop?.plan, workflow: 'sonnet' });
   await platform.database.sql(`INSERT INTO ledger.workflows VALUES ('sonnet', 'bard', $1, $2)`, [
-    ...[planHash, JSON.stringify(plan)],
+    planHash,
+    JSON.stringify(plan),
   ]);
   const { natsPassword: password } = await ok<Added>('tenant', 'add', 'globe-theatre');
   await reloadBroker();

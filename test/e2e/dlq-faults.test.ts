@@ -155,8 +155,10 @@ describe('a dead letter under faults', () => {
         [id, status, days],
       );
     await Promise.all([
-      ...[write('old-closed', 'closed', 31), write('old-discarded', 'discarded', 31)],
-      ...[write('young', 'closed', 29), write('open', 'open', 0)],
+      write('old-closed', 'closed', 31),
+      write('old-discarded', 'discarded', 31),
+      write('young', 'closed', 29),
+      write('open', 'open', 0),
     ]);
     await p.platform.start('scheduler');
     const left = await waitFor('the old ones gone', async () => {

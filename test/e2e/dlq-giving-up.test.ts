@@ -72,7 +72,9 @@ describe('giving up', () => {
     expect(await p.client.result(taskId)).toMatchObject({ state: 'failed', error: { code: 'ATTEMPTS_EXHAUSTED' } });
     const letter = await onlyLetter(taskId);
     expect(letter.history.map((entry) => entry.error?.code)).toEqual([
-      ...['LEASE_EXPIRED', 'LEASE_EXPIRED', 'ATTEMPTS_EXHAUSTED'],
+      'LEASE_EXPIRED',
+      'LEASE_EXPIRED',
+      'ATTEMPTS_EXHAUSTED',
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('a step’s letter', () => {
     expect(last).toMatchObject({ status: 'open', needsHuman: true, replays: 3, firstFailedAt: first.firstFailedAt });
     expect(last).toMatchObject({ lineage: first.letterId, replayOf: ids.at(-2) });
     expect(last.history.filter((entry) => entry.what === 'attempt_failed').map((entry) => entry.attempt)).toEqual([
-      ...[1, 2, 3, 4],
+      1, 2, 3, 4,
     ]);
     expect(last.history.filter((entry) => entry.what === 'replayed')).toHaveLength(3);
     expect(new Set(sizes).size).toBe(1);

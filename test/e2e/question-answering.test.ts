@@ -89,7 +89,15 @@ test('what is not known was looked for by all channels first: the missing eviden
   const { answer, task } = await ask('What is the pension contribution of apprentices?');
   expect(answer).toMatchObject({ outcome: 'not_known', statements: [], missing: [{ why: 'no_evidence' }] });
   expect(task.steps.map(({ stepId }) => stepId)).toEqual([
-    ...['plan', 'retrieve', 'analyze', 'generate', 'validate', 'retrieve#2', 'analyze#2', 'generate#2', 'validate#2'],
+    'plan',
+    'retrieve',
+    'analyze',
+    'generate',
+    'validate',
+    'retrieve#2',
+    'analyze#2',
+    'generate#2',
+    'validate#2',
   ]);
   const client = await platform.client();
   const { steps } = await client.steps(task.taskId);

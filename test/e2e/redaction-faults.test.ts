@@ -88,7 +88,8 @@ test('a redaction that can not be carried on holds up no other, and ends once it
   await p.client.facts.import({ sourceRef: 'policy', sourceType: 'human_confirmed', facts: [stuck, free] });
   // A row that holds the words, and that nobody can change.
   await p.sql(`INSERT INTO ledger.requests (tenant_id, request_id, reply) VALUES ($1, 'fixed', $2)`, [
-    ...[p.client.tenant, JSON.stringify({ said: 'The Numbat account is closed.' })],
+    p.client.tenant,
+    JSON.stringify({ said: 'The Numbat account is closed.' }),
   ]);
   await p.sql(
     `CREATE FUNCTION ledger.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'fixed'; END $$`,

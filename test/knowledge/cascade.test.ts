@@ -161,7 +161,10 @@ describe('cascade', () => {
     await retract('ring-root');
     await retract('ring-other');
     expect(await marks('ring')).toEqual([
-      ...['ring-a@1 < ring-root@1', 'ring-b@1 < ring-root@1', 'ring-c@1 < ring-other@1', 'ring-c@1 < ring-root@1'],
+      'ring-a@1 < ring-root@1',
+      'ring-b@1 < ring-root@1',
+      'ring-c@1 < ring-other@1',
+      'ring-c@1 < ring-root@1',
     ]);
   });
 
@@ -276,7 +279,10 @@ describe('cascade', () => {
         return rows.map(({ row }) => row);
       });
     expect(await read(tenantId)).toEqual([
-      ...['cited  1 use-b@1', 'cited  2 use-a@1', 'read retrieve 1 use-b@1', 'read retrieve 2 use-a@1'],
+      'cited  1 use-b@1',
+      'cited  2 use-a@1',
+      'read retrieve 1 use-b@1',
+      'read retrieve 2 use-a@1',
     ]);
     expect(await read('other')).toEqual([]);
   });

@@ -150,7 +150,11 @@ test('a run does what its preview said, once; whoever is pinned before it sees n
   const preview = await previewLaundering(at.database, tenantId);
   const before = preview.revision;
   expect(texts(preview)).toEqual([
-    ...['merge twin@1 law-a@1', 'dispute law-a@1 odd@1', 'archive faded@1', 'archive odd@1', 'archive recent@1'],
+    'merge twin@1 law-a@1',
+    'dispute law-a@1 odd@1',
+    'archive faded@1',
+    'archive odd@1',
+    'archive recent@1',
   ]);
   expect(preview.reportId).toBeNull();
   const report = await run();

@@ -20,7 +20,9 @@ test('objects are found whether their words stand in small letters or in capital
     const sha256 = createHash('sha256').update(text).digest('hex');
     names.set(sha256, name);
     await server.sql('INSERT INTO ledger.objects (tenant_id, sha256, bytes) VALUES ($1, $2, $3)', [
-      ...['acme', sha256, Buffer.from(text)],
+      'acme',
+      sha256,
+      Buffer.from(text),
     ]);
   }
   const found = async (...phrases: string[]) => {

@@ -10,7 +10,10 @@ export async function startBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: found.path,
     args: [
-      ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
       // Containers give little shared memory.
       '--disable-dev-shm-usage',
     ],

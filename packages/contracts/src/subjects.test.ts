@@ -23,10 +23,30 @@ describe('parseSubject', () => {
   });
 
   it.each([
-    ...['', '.', 'cmd', 'cmd.task', 'cmd.task.', 'cmd.task.a.', 'cmd.task.a.b', '.cmd.task.a', 'cmd..task.a'],
-    ...['cmd.work.r.t', 'cmd.work.r.t.k.x', 'rpt.r.t', 'blackboard.t', 'evt.task.t', 'evt.other.t.k', 'qry.t.task'],
-    ...['dlq.COMMANDS.work-analyzer', 'claim.analyzer', 'hb.analyzer', 'constructor.a.b', '__proto__.a', 'toString'],
-    ...['$JS.API.INFO', '_INBOX.a.b'],
+    '',
+    '.',
+    'cmd',
+    'cmd.task',
+    'cmd.task.',
+    'cmd.task.a.',
+    'cmd.task.a.b',
+    '.cmd.task.a',
+    'cmd..task.a',
+    'cmd.work.r.t',
+    'cmd.work.r.t.k.x',
+    'rpt.r.t',
+    'blackboard.t',
+    'evt.task.t',
+    'evt.other.t.k',
+    'qry.t.task',
+    'dlq.COMMANDS.work-analyzer',
+    'claim.analyzer',
+    'hb.analyzer',
+    'constructor.a.b',
+    '__proto__.a',
+    'toString',
+    '$JS.API.INFO',
+    '_INBOX.a.b',
   ])('names no ids in %j', (subject) => expect(parseSubject(subject)).toBeUndefined());
 
   // Whoever answers or buries such a message builds an envelope from these ids; one that nobody can read helps no one.
@@ -56,12 +76,20 @@ describe('parseSubject', () => {
 
 it('the builders make subjects of the catalogue', () => {
   const built = [
-    ...[subjects.submit('tenant'), subjects.work('role', 'tenant', 'task'), subjects.settle('tenant')],
-    ...[subjects.report('role', 'tenant', 'task'), subjects.blackboard('tenant', 'task')],
-    ...[subjects.taskEvent('tenant', 'task'), subjects.knowledgeEvent('tenant', 'knowledge')],
-    ...[subjects.deadLetter('stream', 'consumer'), subjects.claim('role'), subjects.heartbeat('role')],
-    ...[subjects.register('role'), subjects.modelCall('role')],
-    ...[subjects.abort('role', 'worker'), subjects.progress('tenant', 'task')],
+    subjects.submit('tenant'),
+    subjects.work('role', 'tenant', 'task'),
+    subjects.settle('tenant'),
+    subjects.report('role', 'tenant', 'task'),
+    subjects.blackboard('tenant', 'task'),
+    subjects.taskEvent('tenant', 'task'),
+    subjects.knowledgeEvent('tenant', 'knowledge'),
+    subjects.deadLetter('stream', 'consumer'),
+    subjects.claim('role'),
+    subjects.heartbeat('role'),
+    subjects.register('role'),
+    subjects.modelCall('role'),
+    subjects.abort('role', 'worker'),
+    subjects.progress('tenant', 'task'),
   ];
   const listed = CATALOGUE.map((entry) => entry.subject.replaceAll(/[{}]/g, ''));
   expect(listed.filter((subject) => !/^(qry|ctl|obj)\./.test(subject))).toEqual(built);

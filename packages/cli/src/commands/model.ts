@@ -54,7 +54,10 @@ function toChange({ tenant, model, ...options }: LimitOptions): ModelLimitChange
 function show({ terminal }: CommandContext, limits: readonly ModelLimitView[]): void {
   if (limits.length === 0) return terminal.note('no limits');
   const rows = limits.map(({ tenantId, model, used, ...limit }) => [
-    ...[tenantId ?? '(all)', model || '(all)', toText(limit.maxRequests), toText(limit.tokensPerMinute)],
+    tenantId ?? '(all)',
+    model || '(all)',
+    toText(limit.maxRequests),
+    toText(limit.tokensPerMinute),
     `${used.tokens} / ${toText(limit.tokensPerDay)}`,
     `${Number(used.cost.toPrecision(4))} / ${toText(limit.costPerDay)}`,
   ]);

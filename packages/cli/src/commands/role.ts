@@ -67,8 +67,12 @@ function addRoleList(role: Command, context: CommandContext): void {
     const roles = await reach(listRoles(await findAdminUrl(context)));
     if (json) return out(JSON.stringify({ roles }));
     const rows = roles.map((each) => [
-      ...[each.role, each.builtIn ? 'built in' : 'added', String(each.workers)],
-      ...[`${each.freeSlots}/${each.slots}`, String(each.waitingSteps), each.workflows.join(', ')],
+      each.role,
+      each.builtIn ? 'built in' : 'added',
+      String(each.workers),
+      `${each.freeSlots}/${each.slots}`,
+      String(each.waitingSteps),
+      each.workflows.join(', '),
     ]);
     for (const line of toTable(['ROLE', 'KIND', 'WORKERS', 'FREE SLOTS', 'STEPS', 'WORKFLOWS'], rows)) out(line);
   });

@@ -31,7 +31,11 @@ function addList(session: Command, context: CommandContext): void {
     if (json) return out(JSON.stringify(page));
     if (page.sessions.length === 0) return note('no sessions');
     const rows = page.sessions.map(({ sessionId, items, bytes, lastAt, expiresAt }) => [
-      ...[sessionId, String(items), String(bytes), lastAt ?? '-', expiresAt],
+      sessionId,
+      String(items),
+      String(bytes),
+      lastAt ?? '-',
+      expiresAt,
     ]);
     for (const line of toTable(['SESSION', 'ITEMS', 'BYTES', 'LAST', 'EXPIRES'], rows)) out(line);
     tellNext(context.terminal, 'slate session list', page.next);

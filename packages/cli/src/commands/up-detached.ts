@@ -61,7 +61,9 @@ async function start(context: CommandContext, options: UpOptions, lock: HomeLock
     const pid = spawnDetached({
       entry: join(checkoutRoot, 'packages', 'cli', 'src', 'main.ts'),
       args: [
-        ...['up', '--quiet', '--json'],
+        'up',
+        '--quiet',
+        '--json',
         ...options.tenant.flatMap((tenant) => ['--tenant', tenant]),
         ...(options.verbose ? ['--verbose'] : []),
       ],

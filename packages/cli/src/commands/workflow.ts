@@ -35,7 +35,12 @@ function addWorkflowList(workflow: Command, context: CommandContext): void {
     const rows = [
       ...builtIn.map(({ workflow, steps }) => [workflow, 'built in', String(steps), '', '', '']),
       ...brought.map(({ workflow, role, steps, unfinishedTasks, schedules, registeredAt }) => [
-        ...[workflow, `role ${role}`, String(steps), String(unfinishedTasks), String(schedules), registeredAt],
+        workflow,
+        `role ${role}`,
+        String(steps),
+        String(unfinishedTasks),
+        String(schedules),
+        registeredAt,
       ]),
     ];
     for (const line of toTable(['WORKFLOW', 'FROM', 'STEPS', 'UNFINISHED', 'SCHEDULES', 'BROUGHT'], rows)) out(line);

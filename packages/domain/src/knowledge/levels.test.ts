@@ -93,7 +93,8 @@ describe('who may read what is said', () => {
     const closed = new WriteDraft([]);
     say(closed, candidate('5', 'restricted'));
     expect([importOf(closed, '6'), importOf(closed, '6'), levels(closed)]).toEqual([
-      ...['updated', 'duplicate'],
+      'updated',
+      'duplicate',
       ['restricted'],
     ]);
   });

@@ -73,7 +73,13 @@ describe('what is worth remembering', () => {
     ]);
     expect(candidates.map(({ statement }) => statement)).toEqual(['We agreed on EUR 5,000.']);
     expect(refused.map(({ reason }) => reason)).toEqual([
-      ...['not_quoted', 'not_quoted', 'not_quoted', 'not_quoted', 'not_said_by_user', 'not_quoted', 'repeated'],
+      'not_quoted',
+      'not_quoted',
+      'not_quoted',
+      'not_quoted',
+      'not_said_by_user',
+      'not_quoted',
+      'repeated',
     ]);
   });
 

@@ -30,8 +30,14 @@ describe('missing evidence', () => {
   test('becomes a step for each query, which the rework waits for and reads', () => {
     const asked = story({ evidence }).run('check', missing('rate', 'term', 'rate'));
     expect(asked.told).toEqual([
-      ...['step_succeeded check', 'task_reworked', 'step_added find#2', 'step_added find#3'],
-      ...['step_added work#2', 'step_added check#2', 'step_readied find#2', 'step_readied find#3'],
+      'step_succeeded check',
+      'task_reworked',
+      'step_added find#2',
+      'step_added find#3',
+      'step_added work#2',
+      'step_added check#2',
+      'step_readied find#2',
+      'step_readied find#3',
     ]);
     expect(inputOf(asked, 'find#3')).toMatchObject({ query: 'term' });
     const found = asked.run('find#2', { is: 5 }).run('find#3', { is: 6 });
@@ -66,7 +72,10 @@ describe('missing evidence', () => {
     const without = asked.start('find#2').fail('find#2', errorOf('terminal')).run('check#2', missing('term'));
     const cancelled = without.when({ kind: 'cancel', reason: 'enough' });
     expect(cancelled.when({ kind: 'retry', letter: null }).told).toEqual([
-      ...['task_reopened', 'step_reopened find#3', 'step_reopened work#3', 'step_reopened check#3'],
+      'task_reopened',
+      'step_reopened find#3',
+      'step_reopened work#3',
+      'step_reopened check#3',
       'step_readied find#3',
     ]);
   });

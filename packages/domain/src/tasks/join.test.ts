@@ -95,7 +95,9 @@ describe('branches', () => {
 test('what a verdict did without is not opened by a retry; its letter is refused', () => {
   const plan = planOf(
     [
-      ...[planStep('a'), planStep('b'), planStep('j', ['a', 'b'], { join: 'best_effort' })],
+      planStep('a'),
+      planStep('b'),
+      planStep('j', ['a', 'b'], { join: 'best_effort' }),
       planStep('check', ['j'], { role: 'validator' }),
     ],
     { validation: { step: 'check', rework: ['j'], maxRounds: 2 }, result: { from: 'steps.j.output' } },

@@ -38,7 +38,11 @@ describe('a plan that grows', () => {
 
   test('has a step for each sub-goal; each waits for those it needs, and the next step for all of them', () => {
     expect(asked.told).toEqual([
-      ...['step_succeeded plan', 'step_added find#2', 'step_added find#3', 'step_readied find', 'step_readied find#2'],
+      'step_succeeded plan',
+      'step_added find#2',
+      'step_added find#3',
+      'step_readied find',
+      'step_readied find#2',
     ]);
     const both = asked.run('find', { n: 1 }).run('find#2', { n: 2 });
     expect(both.told).toEqual(['step_succeeded find#2', 'step_readied find#3']);

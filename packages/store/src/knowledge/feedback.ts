@@ -70,7 +70,10 @@ export async function isRepeated(tx: Tx, { tenantId, taskId, person, verdict, fa
 export async function saveNote(tx: Tx, { tenantId, taskId, person, note }: NewFeedback): Promise<void> {
   if (note === null) return;
   await tx.query('UPDATE knowledge.feedback SET note = $4 WHERE tenant_id = $1 AND task_id = $2 AND person = $3', [
-    ...[tenantId, taskId, person, note],
+    tenantId,
+    taskId,
+    person,
+    note,
   ]);
 }
 
@@ -83,8 +86,15 @@ export async function saveFeedback(tx: Tx, feedback: NewFeedback, at: Date, revi
      ON CONFLICT (tenant_id, knowledge_id, version, person, task_id) DO UPDATE SET verdict = excluded.verdict,
        note = coalesce(excluded.note, feedback.note), said_at = excluded.said_at, revision = excluded.revision, counts = true`,
     [
-      ...[tenantId, taskId, person, facts.map(({ knowledgeId }) => knowledgeId), facts.map(({ version }) => version)],
-      ...[verdict, note, at, revision],
+      tenantId,
+      taskId,
+      person,
+      facts.map(({ knowledgeId }) => knowledgeId),
+      facts.map(({ version }) => version),
+      verdict,
+      note,
+      at,
+      revision,
     ],
   );
 }
@@ -131,8 +141,13 @@ export async function adjustWeights(
      SELECT $1, x.knowledge_id, x.version, x.weight, x.importance, $6, $7, int8range($8, NULL)
      FROM unnest($2::text[], $3::int[], $4::float8[], $5::float8[]) AS x (knowledge_id, version, weight, importance)`,
     [
-      ...[tenantId, ...names, versions.map(({ weight }) => weight), versions.map(({ importance }) => importance)],
-      ...[reason, messageId, revision],
+      tenantId,
+      ...names,
+      versions.map(({ weight }) => weight),
+      versions.map(({ importance }) => importance),
+      reason,
+      messageId,
+      revision,
     ],
   );
 }

@@ -98,7 +98,9 @@ export async function eraseNotes(
   for (const { table, column, text, erased } of notes) {
     if (table === 'audit') continue;
     await tx.query(`UPDATE knowledge.${table} SET ${column} = $3 WHERE tenant_id = $1 AND ${column} = $2`, [
-      ...[tenantId, text, erased],
+      tenantId,
+      text,
+      erased,
     ]);
   }
   const audited = notes.filter(({ table }) => table === 'audit').map(({ text }) => text);

@@ -72,7 +72,10 @@ export async function markReplayed(tx: Tx, id: string, mark: ReplayMark): Promis
          'what', $5::text, 'error', $6::jsonb))::json
      WHERE letter_id = $1`,
     [
-      ...[id, status, batch, edited === null ? null : Buffer.from(edited)],
+      id,
+      status,
+      batch,
+      edited === null ? null : Buffer.from(edited),
       status === 'open' ? 'replay_refused' : edited === null ? 'replayed' : 'replayed_edited',
       error === null ? 'null' : JSON.stringify(error),
       MAX_BULK_REPLAYS,

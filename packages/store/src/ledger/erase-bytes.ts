@@ -41,7 +41,7 @@ export async function eraseLetters(tx: Tx, tenantId: string, eraser: Eraser, aft
       continue;
     await tx.query(
       'UPDATE ledger.dead_letters SET headers = $2, error = $3, history = $4, body = $5, edited = $6 WHERE letter_id = $1',
-      [row.letter_id, ...[headers, error, history].map((value) => JSON.stringify(value)), ...[body, edited]],
+      [row.letter_id, ...[headers, error, history].map((value) => JSON.stringify(value)), body, edited],
     );
     changed++;
     if (row.task_id !== null) tasks.push(row.task_id);

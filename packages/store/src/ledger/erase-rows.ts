@@ -80,7 +80,9 @@ export async function eraseSessions(tx: Tx, words: Words, eraser: Eraser): Promi
   for (const { session_id, n, erased } of changed)
     await tx.query('UPDATE ledger.session_items SET text = $4 WHERE tenant_id = $1 AND session_id = $2 AND n = $3', [
       words.tenantId,
-      ...[session_id, n, erased],
+      session_id,
+      n,
+      erased,
     ]);
   return changed.length;
 }

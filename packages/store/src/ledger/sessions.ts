@@ -189,7 +189,10 @@ async function putItems(tx: Tx, { sessionId, fence, items }: Write, prefix: stri
      SELECT $1, $2, $3 + row_number() OVER (ORDER BY x.place), x.item_key, x.said_by, x.text, $4
      FROM unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS x (item_key, said_by, text, place)`,
     [
-      ...[fence.tenantId, sessionId, lastN, fence.taskId],
+      fence.tenantId,
+      sessionId,
+      lastN,
+      fence.taskId,
       keys,
       items.map(({ from }) => from),
       items.map(({ text }) => text),

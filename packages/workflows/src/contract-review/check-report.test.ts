@@ -82,8 +82,18 @@ describe('checkReport', () => {
 
   test('every question of the checklist can prove a report wrong', () => {
     expect(CHECKLIST.map(({ check }) => check)).toEqual([
-      ...['subject', 'quotes', 'citations', 'judgements', 'coverage'],
-      ...['clauses', 'unapplied', 'figures', 'dates', 'force', 'model', 'markdown'],
+      'subject',
+      'quotes',
+      'citations',
+      'judgements',
+      'coverage',
+      'clauses',
+      'unapplied',
+      'figures',
+      'dates',
+      'force',
+      'model',
+      'markdown',
     ]);
   });
 

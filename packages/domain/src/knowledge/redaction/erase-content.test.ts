@@ -84,8 +84,13 @@ describe('eraser', () => {
     const kept = '甲方收取货款。收货后15天内，1.5天，第55条，收 三万元，付';
     expect(found.text(kept)).toBe(kept);
     expect(found.json(['收', '收。', '他说“收”吗', '第一行\n收\n', '据悉张三已离职', '付款5天内', '第5条'])).toEqual([
-      ...[ERASED, `${ERASED}。`, `他说“${ERASED}”吗`, `第一行\n${ERASED}\n`, `据悉${ERASED}已离职`],
-      ...[`付款${ERASED}内`, `${ERASED}条`],
+      ERASED,
+      `${ERASED}。`,
+      `他说“${ERASED}”吗`,
+      `第一行\n${ERASED}\n`,
+      `据悉${ERASED}已离职`,
+      `付款${ERASED}内`,
+      `${ERASED}条`,
     ]);
     expect(found.text(JSON.stringify({ x: '收', y: '收取', z: '张三' }))).toBe(
       JSON.stringify({ x: ERASED, y: '收取', z: ERASED }),
