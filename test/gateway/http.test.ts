@@ -81,6 +81,11 @@ describe('bad input: 4xx, a code, the field, and nothing written', () => {
     expect(JSON.stringify(answer.body)).toContain(says);
   });
 
+  test('a compressed body → 415, which says so', async () => {
+    const { status, body } = await post(NOOP, { 'content-encoding': 'gzip' });
+    expect([status, body['title']]).toEqual([415, 'the body has the content-encoding "gzip": send it uncompressed']);
+  });
+
   test('another content type → 415', async () => {
     expect((await post('workflow=noop', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
   });

@@ -133,11 +133,20 @@ function guardApi(
 
 function readStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    body.length === 0 && request.routeOptions.config.bodyOptional
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    refuseCompressed(request);
+    return body.length === 0 && request.routeOptions.config.bodyOptional
       ? undefined
-      : parseGivenJson(body, 'body', MESSAGE_BOUNDS),
-  );
+      : parseGivenJson(body, 'body', MESSAGE_BOUNDS);
+  });
+}
+
+/** Some clients compress what is large: its bytes would only be called no JSON. */
+function refuseCompressed({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() === 'identity') return;
+  const says = `the body has the content-encoding "${encoding.slice(0, 40)}": send it uncompressed`;
+  throw Object.assign(new AppError('INVALID_INPUT', says), { statusCode: 415 });
 }
 
 function answerProblems(app: FastifyInstance, onFailure: HttpOptions['onFailure']): void {
