@@ -94,6 +94,11 @@ describe('parsePolicySet', () => {
       'x'.repeat(1024 * 1024 + 1),
       /at most 1048576 are read: put its facts into several files, each with the same `policySet:`.*slate fact import/,
     ],
+    [
+      'a blank statement',
+      `${HEAD}${FACT}    value: "1"\n    statement: " "\n`,
+      /p\.yaml:10 \(facts\.0\.statement\): ".*" is blank/,
+    ],
     ['nothing', ' \n', /it is empty/],
     ['a list', '- 1', /p\.yaml:1/],
     ['bytes that are not UTF-8', new Uint8Array([0xff, 0xfe, 0x41]), /not UTF-8/],

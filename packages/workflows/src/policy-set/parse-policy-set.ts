@@ -60,12 +60,18 @@ function checkPeriods(imports: readonly FactImport[], facts: readonly PolicyFact
     checkImport(imports);
   } catch (error) {
     const { message } = toAppError(error);
-    const field = /^facts\.(\d+)(?:\.(periods)\.(\d+))?/.exec(message);
-    const index = Number(field?.[1]);
+    const [, at, period, key] =
+      /^facts\.(\d+)(?:\.periods\.(\d+))?(?:\.(statement|subject|predicate))?/.exec(message) ?? [];
+    const index = Number(at);
     const fact = facts[index];
-    const inPeriods = field?.[2] !== undefined && fact !== undefined && 'periods' in fact;
-    const path = ['facts', index, ...(inPeriods ? ['periods', Number(field?.[3])] : [])];
-    const [what = message, ...remedy] = message.replace(/^facts[^ :]*:? /, '').split(': ');
+    const inPeriods = period !== undefined && fact !== undefined && 'periods' in fact;
+    const path = [
+      'facts',
+      index,
+      ...(inPeriods ? ['periods', Number(period)] : []),
+      ...(key === undefined ? [] : [key]),
+    ];
+    const [what = message, ...remedy] = message.replace(/^facts[^ :]*(?::| of)? /, '').split(': ');
     throw read.fault(path, what, remedy.join(': ') || 'correct it');
   }
 }
