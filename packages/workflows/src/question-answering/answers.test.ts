@@ -20,6 +20,10 @@ describe('what a fact says is answered, however it is asked', () => {
   test.each([
     ['How much annual leave do full-time employees get?', '28 days'],
     ['What does a parking space cost?', '40 EUR'],
+    ["What's the price of a parking space?", '40 EUR'],
+    ['What’s an employee’s training budget?', '1200 EUR'],
+    ["How long've invoices to be kept?", '10 years'],
+    ["Doesn't a parking space cost EUR 40?", '40 EUR'],
     ['Can I work from abroad?', '30 days yes'],
     ['How long do we keep invoices?', '10 years'],
     ['Must every visitor wear a badge?', 'yes'],
@@ -45,6 +49,8 @@ describe('the nearest fact is no answer', () => {
     ['What is the budget for travel?'],
     ['What is the maximum hotel price in Berlin?'],
     ['Who leads the Paris office?'],
+    ["What's the price of a parking space in Berlin?"],
+    ["What's plan S's training budget?"],
     ['Who leads the regional director?'],
     ['What is the maximum length of a password?'],
     ['How much does a parking space cost per day?'],
@@ -89,6 +95,12 @@ test.each([
   ['What does a parking space cost?', EN],
 ])('%s → nothing about changes where there are some, or where nobody asked', (question, facts) => {
   expect(answerFrom(question, facts).answer.markdown).not.toMatch(/No change of it|没有变化的记录/);
+});
+
+test('what needs an answer that is not known names that question, not its number in the plan', () => {
+  const { markdown } = answerFrom('What is the approval limit of the person who leads the Oslo office?', EN).answer;
+  expect(markdown).toContain('“What is the approval limit of ‹Who leads the Oslo office›”: it needs an answer');
+  expect(markdown).not.toMatch(/\{g1\}/);
 });
 
 test('what has ended, or will, is a change', () => {

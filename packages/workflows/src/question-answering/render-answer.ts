@@ -9,7 +9,7 @@ export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
   // One fact may answer at several times; its line says when it is in force.
   lines.push(...new Set(said), ...findUnchanged(answer).map(({ period }) => `- ${words.unchanged(period)}`));
   const unknown = [
-    ...answer.missing.map((missing) => words.why(missing)),
+    ...answer.missing.map((missing) => words.why({ ...missing, question: spellOut(missing.question, answer.plan) })),
     ...answer.unreachable.map(({ source, code }) => words.unreachable(source, code)),
   ];
   if (unknown.length > 0) lines.push('', `## ${words.missing}`, '', ...unknown.map((line) => `- ${toPlain(line)}`));
@@ -36,6 +36,14 @@ function findUnchanged({ statements, missing, disputes, plan }: Omit<Answer, 'ma
     const [only, ...others] = statements.filter((each) => each.kind === 'quote' && each.subGoal === id);
     if (only?.kind !== 'quote' || others.length > 0) return false;
     return only.validUntil === null || (period?.until != null && only.validUntil >= period.until);
+  });
+}
+
+/** A question with others in the place of their results: what `{g1}` asks is nothing that a reader knows. */
+function spellOut(question: string, { subGoals }: Answer['plan']): string {
+  return question.replace(/\{(g[1-9]\d?)\}/g, (name, id: string) => {
+    const asked = subGoals.find((goal) => goal.id === id)?.question;
+    return asked === undefined ? name : `‹${asked}›`;
   });
 }
 

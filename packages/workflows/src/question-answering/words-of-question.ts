@@ -208,8 +208,16 @@ function withoutFraming(text: string): string {
 
 /** Latin stems of a text, each word under one name. */
 export function stemsOf(text: string): ReadonlySet<string> {
-  const terms = [...toSearchTerms(text.replace(/[_.-]/g, ' ')).keys()];
+  const terms = [...toSearchTerms(withoutContractions(text).replace(/[_.-]/g, ' ')).keys()];
   return new Set(terms.filter((term) => !/\p{Script=Han}/u.test(term)).map((term) => EN_SAME[term] ?? term));
+}
+
+/** "What's", "director's", "can't": their endings are no words that a fact would have to contain. */
+function withoutContractions(text: string): string {
+  return text
+    .replace(/(?<=\p{L})['’](?:s|re|m|ve|ll|d)\b/giu, '')
+    .replace(/\b(?:ca|wo|sha)n['’]t\b/gi, 'not')
+    .replace(/(?<=\p{L})n['’]t\b/giu, ' not');
 }
 
 export function isFraming(stem: string): boolean {
