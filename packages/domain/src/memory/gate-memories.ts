@@ -1,6 +1,7 @@
 import type { Candidate } from '@cleanslate/contracts';
 import { DEFAULT_SCREEN, screenCandidate } from '../knowledge/index.ts';
 import { isDoubtful, isInstructionLike, sanitizeText } from '../sanitizing/index.ts';
+import { findUnmeant } from './find-unmeant.ts';
 import { MEMORY_REFUSALS, MEMORY_TYPES, type MemoryRefusal, type PickedMemory, type SaidItem } from './memory.ts';
 import { findSentenceEnds } from './sentences.ts';
 
@@ -53,6 +54,8 @@ function findFault(memory: PickedMemory, candidate: Candidate, item: SaidItem | 
   if (isInstructionLike(item.text)) return 'instruction_like';
   if (QUESTION.test(statement)) return 'question';
   if (isDoubtful(statement)) return 'doubtful';
+  const unmeant = findUnmeant(memory.kind, statement);
+  if (unmeant !== undefined) return unmeant;
   if (sanitizeText(statement, candidate.knowledgeType).outcome === 'refused') return 'secret';
   // Not proposed, since the maintainer would refuse it.
   const screening = screenCandidate(candidate, true, DEFAULT_SCREEN);

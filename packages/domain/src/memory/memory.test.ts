@@ -41,6 +41,39 @@ describe('what is worth remembering', () => {
     expect(extract(user(text)).candidates).toEqual([]);
   });
 
+  test.each([
+    ['supposed', 'Suppose we decided to renew for 24 months.'],
+    ['supposed', 'If we decided to renew, what would it cost to leave early.'],
+    ['supposed', 'Had we decided on Oslo, prices would have risen.'],
+    ['supposed', 'For example, we decided to renew.'],
+    ['supposed', 'I prefer answers in rhymes, just kidding.'],
+    ['supposed', '如果我们决定续约，就通知我。'],
+    ['reported', '> We have decided to close the Oslo office.'],
+    ['reported', 'Their mail says that we agreed on 90 days.'],
+    ['reported', 'My boss wrote: "We have decided to close Oslo."'],
+    ['reported', 'I never said I prefer dollars.'],
+    ['reported', '他说我们决定续约。'],
+    ['for_now', 'For this one answer, always use tables.'],
+    ['for_now', 'Just for now I prefer euros.'],
+    ['for_now', '这次请一律用表格，我更喜欢表格。'],
+  ])('%s: “%s” is not remembered for good', (reason, text) => {
+    expect(extract(user(text))).toEqual({ candidates: [], refused: [{ item: 1, reason }] });
+  });
+
+  test.each([
+    ['We have decided today to renew with Nordwind.'],
+    ['When writing reports, always use tables.'],
+    ['I prefer euros if the customer is in the EU.'],
+    ['I said it before: we have decided on Oslo.'],
+    ['今天我们决定续约。'],
+    ['No, the contract says that 45 days are due.'],
+    ['不对，税率并非13%，应该是9%。'],
+    ['我更喜欢第一人称。'],
+    ['如果是合同，以后请一律用欧元。'],
+  ])('“%s” is: a day, a condition and one’s own words take nothing from it', (text) => {
+    expect(extract(user(text)).candidates).toMatchObject([{ statement: text }]);
+  });
+
   test('what agents and tools said is nobody’s preference', () => {
     const items = (['agent', 'tool'] as const).map((from, index) => ({
       n: index + 1,

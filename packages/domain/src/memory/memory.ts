@@ -27,6 +27,12 @@ export const MEMORY_REFUSALS = [
   'question',
   /** It says of itself that it is a guess. */
   'doubtful',
+  /** Of a case that is only thought of, or in jest. */
+  'supposed',
+  /** It tells what others said or wrote. */
+  'reported',
+  /** A preference for this once. */
+  'for_now',
   /** It speaks to a machine. */
   'instruction_like',
   /** It holds a credential. */
