@@ -132,7 +132,8 @@ describe('retries', () => {
     ]);
     const host = new URL(elsewhere.server.url).host;
     expect(await rejection(at.model.ask(request, quiet()))).toMatchObject({
-      ...{ code: 'CONFIGURATION', disposition: 'pause' },
+      code: 'CONFIGURATION',
+      disposition: 'pause',
       message: expect.stringMatching(new RegExp(`to http://${host} \\(${status}\\), .* set MODEL_URL`)),
     });
     expect([at.server.requests.length, elsewhere.server.requests.length]).toEqual([1, 0]);

@@ -43,8 +43,9 @@ const NO_YEAR_0 = 'there is no year 0000: omit the time if it is open';
 /** A time as agents and imports give it. */
 export const ValidTime = UtcTime.regex(isStorable, NO_YEAR_0).meta({ format: 'date-time' });
 /**
- * On the first day of year 1 and the last one of 9999 an offset may lead out of the years in which a UTC time can be
- * written and stored. A pattern, not a refinement: with one, no submit would be checked the short way (`check-json.ts`).
+ * On the first day of year 1 and the last one of 9999 an offset may lead out of the years in which a UTC
+ * time can be written and stored. A pattern, not a refinement: with one, no submit would be checked the
+ * short way (`check-json.ts`).
  */
 const isStorableInUtc = /^(?!0000|0001-01-01T.*\+(?!00:00$)|9999-12-31T.*-(?!00:00$)\d\d:\d\d$)/;
 /** What people type: an ISO time with an offset, or a plain date (midnight UTC). */

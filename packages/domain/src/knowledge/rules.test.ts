@@ -145,8 +145,12 @@ describe('screening', () => {
     tags: [],
   };
   const OF_TERM = {
-    ...{ subject: 'term', predicate: 'days', value: '30', unit: 'days' },
-    ...{ polarity: 'positive' as const, modality: 'is' as const },
+    subject: 'term',
+    predicate: 'days',
+    value: '30',
+    unit: 'days',
+    polarity: 'positive' as const,
+    modality: 'is' as const,
   };
   const passes = (more: Partial<Candidate>, validated = true) =>
     screenCandidate({ ...candidate, ...more }, validated, DEFAULT_SCREEN).passed;

@@ -5,8 +5,8 @@ import { findMisfit, type JsonSchema, schemaAt } from './fits-schema.ts';
 
 /**
  * Checks every mapping to an executor that was passed as an object (not by name): what the path leads to must fit the
- * field, and what the validation step puts out must be a verdict. Throws `CONTRACT_MISMATCH` naming step, field and both
- * shapes. The type checker reports most of it earlier; this also covers JavaScript.
+ * field, and what the validation step puts out must be a verdict. Throws `CONTRACT_MISMATCH` naming step, field and
+ * both shapes. The type checker reports most of it earlier; this also covers JavaScript.
  */
 export function checkContracts(definition: WorkflowDefinition): void {
   const faults: string[] = [];

@@ -27,8 +27,8 @@ function topicKeyOf({ subject, predicate }: Assertion): string {
 }
 
 /**
- * Facts about the same thing: the same subject and predicate, however spelled; a statement without them, and a sentence of another
- * source, joins the first that it shares its words with. In the order of their first.
+ * Facts about the same thing: the same subject and predicate, however spelled; a statement without them, and a sentence
+ * of another source, joins the first that it shares its words with. In the order of their first.
  */
 export function groupByTopic(facts: readonly FoundFact[]): readonly (readonly FoundFact[])[] {
   const groups = new Map<string, FoundFact[]>();
