@@ -2,7 +2,7 @@ import { FORBIDDEN_KEYS, findHostile } from './hostile-json.ts';
 import { toStorableText } from './storable-text.ts';
 
 /** Most that a message carries inline, in characters. */
-export const MAX_ERROR_DETAILS = 256 * 1024;
+const MAX_ERROR_DETAILS = 256 * 1024;
 /** Leaves room for what an error is nested in (reply, history, dead letter) below the depth that readers accept. */
 const MAX_DETAILS_DEPTH = 32;
 

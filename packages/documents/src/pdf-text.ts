@@ -7,7 +7,7 @@ type Page = Awaited<ReturnType<Pdf['getPage']>>;
 type Item = Awaited<ReturnType<Page['getTextContent']>>['items'][number];
 
 /** Between pages: what `pdftotext` writes too, so offsets tell the page. */
-export const PAGE_BREAK = '\n\f';
+const PAGE_BREAK = '\n\f';
 /** More than a line's pitch: a new paragraph. */
 const PARAGRAPH_GAP = 1.6;
 

@@ -23,7 +23,7 @@ export function addCompletion(program: Command, { terminal }: CommandContext): v
 }
 
 /** Every command with what may follow it. */
-export function listCommands(command: Command, path: readonly string[] = [command.name()]): Completed[] {
+function listCommands(command: Command, path: readonly string[] = [command.name()]): Completed[] {
   const help = command.createHelp();
   const named = help.visibleCommands(command).filter((each) => each.name() !== 'help');
   const options = help.visibleOptions(command);

@@ -13,7 +13,7 @@ import { makeDemoHome } from './demo-home.ts';
 import { type EvidenceLink, traceEvidence } from './evidence.ts';
 import { type DemoLanguage, guessLanguage, sampleContract, samplePolicies } from './samples.ts';
 
-export const DEMO_TENANT = 'demo';
+const DEMO_TENANT = 'demo';
 
 export type DemoOptions = { readonly input?: string; readonly lang?: DemoLanguage };
 

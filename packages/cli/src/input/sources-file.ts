@@ -15,7 +15,7 @@ const loadSources = () => import('@cleanslate/sources');
 export type SourcesFile = { readonly file: string; readonly settings: readonly SourceSettings[] };
 
 /** What `--file` or `SOURCES_FILE` declares. Throws `CONFIGURATION` with every fault of the file. */
-export async function readSourcesFile({ env }: Pick<CommandContext, 'env'>, given?: string): Promise<SourcesFile> {
+async function readSourcesFile({ env }: Pick<CommandContext, 'env'>, given?: string): Promise<SourcesFile> {
   const named = given ?? env['SOURCES_FILE'];
   if (named === undefined || named === '')
     throw inputError({ what: 'no file of sources', where: '--file', remedy: 'name one, or set SOURCES_FILE' });

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
  * A process id with the moment it started: ids are reused, and a signal must never reach a stranger. `undefined` if
  * there is no such process.
  */
-export function findStartOf(pid: number): string | undefined {
+function findStartOf(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self/stat')) {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -29,7 +29,7 @@ function pad(text: string, width: number): string {
 }
 
 /** Terminal columns of a text without its colour codes. */
-export function displayWidth(text: string): number {
+function displayWidth(text: string): number {
   let width = 0;
   for (const character of plain(text)) width += WIDE.test(character) ? 2 : 1;
   return width;

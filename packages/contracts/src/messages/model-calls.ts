@@ -3,8 +3,8 @@ import { AttemptRef } from '../fence.ts';
 import { RoleName, WorkerId } from '../ids.ts';
 import { defineMessage } from '../message.ts';
 
-export const ModelCallId = z.uuid();
-export const ModelName = z.string().min(1).max(200);
+const ModelCallId = z.uuid();
+const ModelName = z.string().min(1).max(200);
 const Tokens = z.int().nonnegative().max(1_000_000_000);
 /** In the unit of the prices that the worker was configured with. */
 const Cost = z.number().nonnegative().max(1e9);

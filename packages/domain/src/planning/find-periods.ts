@@ -220,7 +220,7 @@ export function withoutPeriods(question: string, periods: readonly Pick<FoundPer
 }
 
 /** One space between words, none before punctuation or beside Chinese. */
-export function tidy(text: string): string {
+function tidy(text: string): string {
   return text
     .replace(/\s+/g, ' ')
     .replace(/(?<=\p{Script=Han}) (?=[\p{Script=Han}，。？！、])/gu, '')

@@ -47,7 +47,7 @@ export function findGaps(whole: Interval, parts: readonly Interval[]): Interval[
   return gaps;
 }
 
-export function isEmpty({ from, until }: Interval): boolean {
+function isEmpty({ from, until }: Interval): boolean {
   return from !== null && until !== null && until <= from;
 }
 

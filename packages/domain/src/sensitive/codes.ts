@@ -12,7 +12,7 @@ export const findCreditCodes: Recognizer = (folded) =>
     .filter(([code]) => isCreditCode(code))
     .map(({ 0: code, index }) => ({ kind: 'credit_code', start: index, end: index + code.length }));
 
-export function isCreditCode(code: string): boolean {
+function isCreditCode(code: string): boolean {
   const sum = CREDIT_WEIGHTS.reduce((total, weight, at) => total + weight * CREDIT_SIGNS.indexOf(code[at] ?? '0'), 0);
   return CREDIT_SIGNS[(31 - (sum % 31)) % 31] === code[17];
 }
@@ -68,7 +68,7 @@ function endOf(folded: string, start: number, length: number): number | undefine
 }
 
 /** ISO 7064 MOD 97-10 over the number with its head moved to the end. */
-export function isIban(plain: string): boolean {
+function isIban(plain: string): boolean {
   let rest = 0;
   for (const char of plain.slice(4) + plain.slice(0, 4)) {
     const value = Number.parseInt(char, 36);

@@ -35,7 +35,7 @@ const PROVINCES = new Set(
 const RESIDENT_WEIGHTS = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
 
 /** GB 11643-1999: province, date of birth, order, check sign (ISO 7064 MOD 11-2). */
-export function isResidentId(plain: string): boolean {
+function isResidentId(plain: string): boolean {
   if (!/^\d{17}[\dX]$/.test(plain) || !PROVINCES.has(plain.slice(0, 2))) return false;
   const [year, month, day] = [plain.slice(6, 10), plain.slice(10, 12), plain.slice(12, 14)].map(Number);
   const born = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
@@ -60,7 +60,7 @@ const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[
   [/^9558/, [19]],
 ];
 
-export function isBankCard(plain: string): boolean {
+function isBankCard(plain: string): boolean {
   if (!ISSUERS.some(([prefix, lengths]) => prefix.test(plain) && lengths.includes(plain.length))) return false;
   let sum = 0;
   for (let at = 0; at < plain.length; at++) {
@@ -71,6 +71,6 @@ export function isBankCard(plain: string): boolean {
 }
 
 /** With or without the country's code. */
-export function isChineseMobile(plain: string): boolean {
+function isChineseMobile(plain: string): boolean {
   return /^(?:(?:00)?86)?1[3-9]\d{9}$/.test(plain);
 }

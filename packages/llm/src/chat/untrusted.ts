@@ -25,7 +25,7 @@ export function renderBlocks(blocks: readonly DataBlock[]): { readonly text: str
   return { text, tag };
 }
 
-export function disarm(text: string): string {
+function disarm(text: string): string {
   return text.replace(LOOKS_LIKE_DELIMITER, (found) => `(${found.slice(1)}`);
 }
 

@@ -13,7 +13,7 @@ import { type CallOutcome, SourceBreaker } from './breaker.ts';
 import { readParams } from './read-params.ts';
 import { isCleared, toEvidence } from './to-evidence.ts';
 
-export const MAX_EVIDENCE = 50;
+const MAX_EVIDENCE = 50;
 
 export type GuardSettings = {
   readonly name: string;

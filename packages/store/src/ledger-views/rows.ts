@@ -1,7 +1,7 @@
 import { ErrorBody, type Priority, type TaskState } from '@cleanslate/contracts';
 
 /** `ledger.tasks.priority` counts up from low. */
-export const PRIORITIES = ['low', 'normal', 'high'] as const satisfies readonly Priority[];
+const PRIORITIES = ['low', 'normal', 'high'] as const satisfies readonly Priority[];
 
 export type TaskRow = {
   readonly task_seq: number;

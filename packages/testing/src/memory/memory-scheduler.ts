@@ -200,6 +200,6 @@ export class MemoryScheduler extends Process {
 }
 
 /** As over the wire: no two sides share an object. */
-export function clone(envelope: Envelope): Envelope {
+function clone(envelope: Envelope): Envelope {
   return JSON.parse(JSON.stringify(envelope)) as Envelope;
 }

@@ -10,7 +10,7 @@ const input = z.strictObject({ topic: z.string() });
 const retry = { maxAttempts: 4, baseMs: 1_000, maxMs: 30_000 };
 
 /** Waits in virtual time, as a call to a model would in real time, and does nothing on a claim that is gone. */
-export function writerOn(clock: VirtualClock, effects: string[] = []): Executor {
+function writerOn(clock: VirtualClock, effects: string[] = []): Executor {
   return defineExecutor({
     role: 'writer',
     name: 'sample/write',

@@ -78,7 +78,7 @@ function capAs(clause: PresentClause, measure: Measure, unit: string | null): Co
 }
 
 /** The clause's value as the rule measures it; null if they can't be compared. */
-export function toComparable(clause: PresentClause, measure: Measure, unit: string | null): Comparable | null {
+function toComparable(clause: PresentClause, measure: Measure, unit: string | null): Comparable | null {
   const { value, unit: counts } = clause;
   if (measure === 'days' || measure === 'months') {
     if (value === null || counts === null || counts === 'percent' || counts === 'multiple' || counts === 'amount')

@@ -11,7 +11,7 @@ import {
 import { CLAUSE_KINDS, type ClauseKind } from './clause.ts';
 import { POLICY_SUBJECTS } from './policy-subjects.ts';
 
-export const MEASURES = [
+const MEASURES = [
   'days',
   'months',
   'percent_per_year',
@@ -129,7 +129,7 @@ export interface ReadPolicies {
   readonly unused: readonly { readonly policy: string; readonly why: Unusable }[];
 }
 
-export function toPolicyRef(fact: Pick<PolicyFact, 'knowledgeId' | 'version'>): string {
+function toPolicyRef(fact: Pick<PolicyFact, 'knowledgeId' | 'version'>): string {
   return `${fact.knowledgeId}@${fact.version}`;
 }
 

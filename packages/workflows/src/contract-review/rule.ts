@@ -65,7 +65,7 @@ export function byCases(cases: readonly Case[], heading?: RegExp): ClauseRule {
 
 const DURATIONS: ReadonlySet<string> = new Set(['days', 'business_days', 'weeks', 'months', 'years']);
 
-export function isDuration(quantity: Quantity): quantity is Quantity & { readonly unit: ClauseUnit } {
+function isDuration(quantity: Quantity): quantity is Quantity & { readonly unit: ClauseUnit } {
   return DURATIONS.has(quantity.unit) && quantity.value.length <= 4;
 }
 

@@ -121,7 +121,7 @@ export type UnusedPolicy = z.infer<typeof UnusedPolicy>;
 /** Passages that address a machine rather than the parties: shown, and never followed. */
 const Suspicious = z.array(QuotedRecord).max(20).readonly().default([]);
 
-export const MODEL_REFUSALS = [
+const MODEL_REFUSALS = [
   'malformed',
   'unknown_kind',
   /** The rules read that kind of clause: what they found stands. */

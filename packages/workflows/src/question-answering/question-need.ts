@@ -1,7 +1,7 @@
 import { type Figure, figuresOf, type Interval, type Period } from '@cleanslate/domain';
 import { type QuestionWords, wordsOfQuestion } from './words-of-question.ts';
 
-export const VALUE_SORTS = ['duration', 'share', 'money', 'count'] as const;
+const VALUE_SORTS = ['duration', 'share', 'money', 'count'] as const;
 export type ValueSort = (typeof VALUE_SORTS)[number];
 export type Bound = 'most' | 'least';
 

@@ -168,7 +168,7 @@ export const Dispute = z.strictObject({
 });
 export type Dispute = z.infer<typeof Dispute>;
 
-export const MISSING_REASONS = [
+const MISSING_REASONS = [
   /** Nothing that was found answers it. */
   'no_evidence',
   /** It needs the result of a sub-goal that has none. */
@@ -211,7 +211,7 @@ export const CitedFact = z.strictObject({
   validUntil: UtcTime.nullable(),
 });
 
-export const OUTCOMES = ['answered', 'partly_answered', 'not_known'] as const;
+const OUTCOMES = ['answered', 'partly_answered', 'not_known'] as const;
 
 /** The answer, for machines; `markdown` is the same for people. */
 export const Answer = z.strictObject({

@@ -16,7 +16,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
  * HTTP status of an error: by its code, otherwise by what its disposition lets the client do. A body that is readable
  * but can't be carried out is 422, not 400.
  */
-export function statusOf(error: AppError, method: string): number {
+function statusOf(error: AppError, method: string): number {
   if (Object.hasOwn(STATUS, error.code)) return STATUS[error.code as ErrorCode] ?? 500;
   if (error.disposition === 'conflict') return 409;
   if (error.disposition !== 'terminal') return 503;

@@ -49,7 +49,7 @@ export async function giveFeedback(database: Database, call: Call<Request>): Pro
 }
 
 /** The same versions with the weight that all feedback so far gives them. */
-export async function weigh(tx: Tx, tenantId: string, versions: readonly JudgedVersion[]): Promise<JudgedVersion[]> {
+async function weigh(tx: Tx, tenantId: string, versions: readonly JudgedVersion[]): Promise<JudgedVersion[]> {
   const weighed: JudgedVersion[] = [];
   for (const version of versions)
     weighed.push({ ...version, weight: weightAfter(version.base, await findVotes(tx, tenantId, version)) });

@@ -17,7 +17,7 @@ const LIMIT = 500;
 /** Doorbells the broker is asked for in one go: after a wipe there are many. */
 const ASKED_AT_ONCE = 50;
 /** A lease is ended at the latest this long after it was due, whatever the reports' backlog. */
-export const MAX_REPORT_WAIT_MS = 60_000;
+const MAX_REPORT_WAIT_MS = 60_000;
 
 /** Told what could not be applied and will be tried again; what else is due goes on. */
 type OnFault = (error: unknown) => void;

@@ -4,7 +4,7 @@ const DAY_MS = 86_400_000;
 /** The share of importance left after a day: a half-life of 13.5 days. */
 const DAILY = 0.95;
 export const ARCHIVE_BELOW = 0.2;
-export const UNUSED_DAYS = 30;
+const UNUSED_DAYS = 30;
 
 /**
  * Importance as of now, for archiving only: ranking uses the layer's half-life. Always computed from the stored value
