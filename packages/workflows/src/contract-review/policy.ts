@@ -11,14 +11,7 @@ import {
 import { CLAUSE_KINDS, type ClauseKind } from './clause.ts';
 import { POLICY_SUBJECTS } from './policy-subjects.ts';
 
-const MEASURES = [
-  'days',
-  'months',
-  'percent_per_year',
-  'amount',
-  'percent_of_price',
-  'multiple_of_fees',
-] as const;
+const MEASURES = ['days', 'months', 'percent_per_year', 'amount', 'percent_of_price', 'multiple_of_fees'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 const MEASURES_OF: Readonly<Record<ClauseKind, readonly Measure[]>> = {
