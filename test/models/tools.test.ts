@@ -202,6 +202,13 @@ describe('a loop of tool calls', () => {
     expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
   });
 
+  test('C25: a call whose digits would change is not run, and says how to send them', async () => {
+    await runTools([call('search', '{"q":"invoice","n":9007199254740993}'), json(GOOD)]);
+    expect(ran).toEqual([]);
+    expect(at.server.requests[1]?.messages.at(-1)?.content).toContain('9007199254740993');
+    expect(at.server.requests[1]?.messages.at(-1)?.content).toContain('send it as text, in quotes');
+  });
+
   test('what a tool throws ends the loop as the error says; offline the rule answers', async () => {
     const broken = defineTool({
       name: 'broken',

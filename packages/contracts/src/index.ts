@@ -90,6 +90,7 @@ export {
   WorkerId,
   WorkflowName,
 } from './ids.ts';
+export { findInexactNumber } from './inexact-number.ts';
 export {
   CandidateList,
   CandidateView,

@@ -1,16 +1,22 @@
-import { parseJsonText } from '@cleanslate/contracts';
+import { findInexactNumber, parseJsonText } from '@cleanslate/contracts';
 
 /** Most places that are tried as the beginning of a JSON value: a text of brackets must not cost a pass for each. */
 const MAX_STARTS = 200;
+
+export type FoundJson = {
+  readonly value: unknown;
+  /** A number in it that is another one in `value`: an id of 19 digits has lost its last ones. Undefined: none is. */
+  readonly inexact: string | undefined;
+};
 
 /**
  * The JSON values of an answer: the whole, or those between prose and fences. Values inside one that was read are not
  * looked for. Text that is not JSON is never repaired.
  */
-export function findJson(answer: string): unknown[] {
+export function findJson(answer: string): FoundJson[] {
   const whole = parse(answer);
-  if (whole !== undefined) return [whole.value];
-  const found: unknown[] = [];
+  if (whole !== undefined) return [whole];
+  const found: FoundJson[] = [];
   const text = withoutThinking(answer);
   let at = 0;
   for (let starts = 0; starts < MAX_STARTS; starts++) {
@@ -18,7 +24,7 @@ export function findJson(answer: string): unknown[] {
     if (start === -1) break;
     const end = findEnd(text, start);
     const read = end === -1 ? undefined : parse(text.slice(start, end));
-    if (read !== undefined) found.push(read.value);
+    if (read !== undefined) found.push(read);
     at = read === undefined ? start + 1 : end;
   }
   return found;
@@ -31,11 +37,11 @@ export function withoutThinking(answer: string): string {
   return rest.replace(/^\s*<(?:think|thinking|reasoning)>[\s\S]*$/i, '');
 }
 
-function parse(text: string): { readonly value: unknown } | undefined {
+function parse(text: string): FoundJson | undefined {
   const trimmed = text.trim();
   if (!/^[{[]/.test(trimmed)) return undefined;
   try {
-    return { value: parseJsonText(trimmed, 'answer') };
+    return { value: parseJsonText(trimmed, 'answer'), inexact: findInexactNumber(trimmed) };
   } catch {
     return undefined;
   }

@@ -16,8 +16,10 @@ const MAX_ISSUES = 10;
 export function readAnswer<T>(content: string, schema: z.ZodType<T>, vouched: readonly string[]): ReadAnswer<T> {
   const found = findJson(content);
   if (found.length === 0) return { ok: false, problem: 'it holds no JSON object' };
-  const parsed = found.map((value) => schema.safeParse(defuseUrls(value, vouched)));
+  const parsed = found.map(({ value }) => schema.safeParse(defuseUrls(value, vouched)));
   const good = parsed.flatMap((each) => (each.success ? [each.data] : []));
+  const inexact = found.find((each, at) => parsed[at]?.success && each.inexact !== undefined)?.inexact;
+  if (inexact !== undefined) return { ok: false, problem: `it holds ${inexact}` };
   const [first] = good;
   if (first === undefined) {
     const failed = parsed.find((each) => !each.success);

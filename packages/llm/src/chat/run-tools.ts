@@ -1,5 +1,6 @@
-import { AppError, issueWords, parseJsonText } from '@cleanslate/contracts';
+import { AppError, findInexactNumber, issueWords, parseJsonText } from '@cleanslate/contracts';
 import type { Exchange } from './exchange.ts';
+import type { FoundJson } from './find-json.ts';
 import { limitOf } from './limit.ts';
 import type { AskOptions } from './model.ts';
 import { ProgressGuard } from './progress-guard.ts';
@@ -85,6 +86,8 @@ async function runCall<T>(
     return { call, text: `Refused: there is no such tool. There are: ${allowed}.`, broken: false };
   }
   if (input === undefined) return { call, text: 'Not run: the arguments are not a valid JSON object.', broken: true };
+  if (input.inexact !== undefined)
+    return { call, text: `Not run: the arguments hold ${input.inexact}: send it as text, in quotes.`, broken: false };
   const text = await runTool(tool, input.value, loop.options.signal);
   guard.onResult(tool.name, text);
   return { call, text, broken: false };
@@ -106,10 +109,11 @@ async function runTool(tool: ModelTool, value: unknown, signal: AbortSignal): Pr
     : `${text.slice(0, MAX_RESULT_CHARS).toWellFormed()}… (cut: ${text.length} characters)`;
 }
 
-function readArguments(text: string): { readonly value: unknown } | undefined {
+function readArguments(given: string): FoundJson | undefined {
   try {
     // Models leave out the arguments of tools that take none.
-    return { value: parseJsonText(text.trim() === '' ? '{}' : text, 'arguments') };
+    const text = given.trim() === '' ? '{}' : given;
+    return { value: parseJsonText(text, 'arguments'), inexact: findInexactNumber(text) };
   } catch {
     return undefined;
   }
