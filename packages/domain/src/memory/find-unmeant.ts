@@ -1,8 +1,13 @@
 import type { MemoryKind, MemoryRefusal } from './memory.ts';
 
-/** "If we decided", "Suppose I prefer", "For example": said of a case, not of how things are. */
+/** "Suppose I prefer", "For example": said of a case, not of how things are. */
 const SUPPOSED =
-  /^(?:suppose|supposing|imagine|assum(?:e|ing)|let['’]s (?:say|assume|suppose)|what if|for (?:example|instance)|hypothetically|in (?:the|this|that|a|my) (?:story|example|scenario|novel|game))\b|^(?:if|unless|when|once|until|before|as soon as|in case|had|should|were) (?:we|i)\b/i;
+  /^(?:suppose|supposing|imagine|assum(?:e|ing)|let['’]s (?:say|assume|suppose)|what if|for (?:example|instance)|hypothetically|in (?:the|this|that|a|my) (?:story|example|scenario|novel|game))\b/i;
+/** "If we decided": what follows is said of that case. */
+const CONDITION = /^(?:if|unless|when|once|until|before|as soon as|in case|had|should|were) (?:we|i)\b/i;
+/** "When I travel, I prefer trains": the wish itself stands, and its condition is quoted with it. */
+const STANDING_WISH =
+  /^[^,]+, (?:please |then )?(?:(?:i|we)(?:['’]d| would)?(?: always| usually| generally| much| really)? prefer|(?:you should )?(?:always|never))\b/i;
 const SUPPOSED_ZH = /^(?:假如|假设|假定|设想|比如|例如|譬如|如果我|若我|倘若我|要是我|万一我|一旦我|除非我|等我)/;
 /** A line of a mail that is answered, or a sentence in quotation marks. */
 const QUOTED = /^(?:>|["“‘「『«])/;
@@ -21,6 +26,7 @@ const JOKE = /\b(?:just kidding|only joking|just joking|kidding)\b|开玩笑|说
 export function findUnmeant(kind: MemoryKind, sentence: string): MemoryRefusal | undefined {
   const text = sentence.trim();
   if (SUPPOSED.test(text) || SUPPOSED_ZH.test(text) || JOKE.test(text)) return 'supposed';
+  if (CONDITION.test(text) && !(kind === 'preference' && STANDING_WISH.test(text))) return 'supposed';
   if (QUOTED.test(text)) return 'reported';
   if (kind !== 'correction' && (REPORTED.test(text) || REPORTED_ZH.test(text))) return 'reported';
   if (kind === 'preference' && (FOR_NOW.test(text) || FOR_NOW_ZH.test(text))) return 'for_now';

@@ -44,6 +44,7 @@ describe('what is worth remembering', () => {
   test.each([
     ['supposed', 'Suppose we decided to renew for 24 months.'],
     ['supposed', 'If we decided to renew, what would it cost to leave early.'],
+    ['supposed', 'If I prefer dark colours, the page stays white.'],
     ['supposed', 'Had we decided on Oslo, prices would have risen.'],
     ['supposed', 'For example, we decided to renew.'],
     ['supposed', 'I prefer answers in rhymes, just kidding.'],
@@ -63,6 +64,8 @@ describe('what is worth remembering', () => {
   test.each([
     ['We have decided today to renew with Nordwind.'],
     ['When writing reports, always use tables.'],
+    ['When I travel, I prefer trains.'],
+    ['If I ask for a summary, always use three sentences.'],
     ['I prefer euros if the customer is in the EU.'],
     ['I said it before: we have decided on Oslo.'],
     ['今天我们决定续约。'],
