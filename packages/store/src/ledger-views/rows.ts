@@ -1,7 +1,5 @@
-import { ErrorBody, type Priority, type TaskState } from '@cleanslate/contracts';
-
-/** `ledger.tasks.priority` counts up from low. */
-const PRIORITIES = ['low', 'normal', 'high'] as const satisfies readonly Priority[];
+import { ErrorBody, type TaskState } from '@cleanslate/contracts';
+import { toPriority } from '../priority.ts';
 
 export type TaskRow = {
   readonly task_seq: number;
@@ -23,7 +21,7 @@ export function toTaskSummary(row: TaskRow) {
     tenantId: row.tenant_id,
     workflow: row.workflow,
     state: row.state,
-    priority: PRIORITIES[row.priority] ?? 'normal',
+    priority: toPriority(row.priority),
     round: row.round,
     error: toErrorBody(row.error),
     createdAt: row.created_at.toISOString(),

@@ -13,6 +13,7 @@ export {
   type Tx,
   withTransaction,
 } from '../database.ts';
+export { toPriorityNumber } from '../priority.ts';
 export {
   findReady,
   type Line,
@@ -94,7 +95,7 @@ export {
 } from './reconcile.ts';
 export { findKnown, type RestoreReport, restoreLedger } from './restore.ts';
 export { type Forgotten, forgetFinished } from './retention.ts';
-export { keyOf, type StoredAggregate, type TaskKey, toPriorityNumber } from './rows.ts';
+export { keyOf, type StoredAggregate, type TaskKey } from './rows.ts';
 export { type Changes, type Refusal, saveChanges, takeTaskSeqs } from './save.ts';
 export {
   type DueSchedule,

@@ -1,5 +1,6 @@
-import type { ErrorBody, JsonObject, Priority, TaskState, VerdictReason } from '@cleanslate/contracts';
+import type { ErrorBody, JsonObject, TaskState, VerdictReason } from '@cleanslate/contracts';
 import type { Aggregate, Failure, GateState, Phase, Purpose, Step, Task } from '@cleanslate/domain/ledger';
+import { toPriority, toPriorityNumber } from '../priority.ts';
 
 /** A row of `ledger.tasks` as the driver gives it. */
 export type TaskRow = {
@@ -68,8 +69,6 @@ export type StepRow = {
   copied_from: string | null;
 };
 
-const PRIORITIES: readonly Priority[] = ['low', 'normal', 'high'];
-
 export function fromTaskRow(row: TaskRow): Task {
   return {
     tenantId: row.tenant_id,
@@ -80,7 +79,7 @@ export function fromTaskRow(row: TaskRow): Task {
     workflow: row.workflow,
     planHash: row.plan_hash,
     state: row.state,
-    priority: PRIORITIES[row.priority] ?? 'normal',
+    priority: toPriority(row.priority),
     round: row.round,
     roundBase: row.round_base,
     input: row.input,
@@ -135,11 +134,6 @@ export function fromStepRow(row: StepRow): Step {
     tokens: row.tokens,
     copiedFrom: row.copied_from,
   };
-}
-
-/** As `ledger.tasks.priority` has it: counts up from low. */
-export function toPriorityNumber(priority: Priority): number {
-  return PRIORITIES.indexOf(priority);
 }
 
 /** As `json_to_recordset` reads it; keys are the columns' names. */

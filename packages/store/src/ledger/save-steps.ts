@@ -1,8 +1,9 @@
 import type { Step, Task } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
+import { toPriorityNumber } from '../priority.ts';
 import { boolean, Columns, integer, json, text, time } from './columns.ts';
 import { STEP_OF_X } from './one-plan.ts';
-import { type StoredAggregate, toMutableStep, toPriorityNumber, toStepRecord } from './rows.ts';
+import { type StoredAggregate, toMutableStep, toStepRecord } from './rows.ts';
 
 type Inserted = { readonly taskSeq: number; readonly task: Task; readonly ordinal: number; readonly step: Step };
 type Moved = { readonly taskSeq: number; readonly step: Step; readonly old: Step | undefined };

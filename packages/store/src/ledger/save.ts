@@ -1,10 +1,11 @@
 import type { TaskState } from '@cleanslate/contracts';
 import { isGateOpen, type TransitionRecord } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
+import { toPriorityNumber } from '../priority.ts';
 import { type Column, Columns, integer, json, text, time } from './columns.ts';
 import { type EventText, insertEvents, type NumberedEvent } from './events.ts';
 import { TASK_OF_X } from './one-plan.ts';
-import { type StoredAggregate, toPriorityNumber } from './rows.ts';
+import type { StoredAggregate } from './rows.ts';
 import { writeHops } from './save-hops.ts';
 import { saveSteps } from './save-steps.ts';
 

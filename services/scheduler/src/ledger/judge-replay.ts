@@ -17,7 +17,7 @@ export function judgeReplay(
   if (letter.status !== 'open' && !force) {
     return new AppError(
       'ALREADY_REPLAYED',
-      `the letter is ${letter.status}: it was replayed before; use --force to do it again`,
+      `the letter is ${letter.status}: it was replayed before; with force (slate dlq replay --force) it is done again`,
     );
   }
   if (letter.needs_human && batch !== null) {
