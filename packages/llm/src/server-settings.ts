@@ -16,7 +16,10 @@ function isBase(text: string): boolean {
 export const serverKey = z
   .string()
   .trim()
-  .regex(/^[\x21-\x7e]+$/, 'must be ASCII without blanks or line breaks, as it goes into an HTTP header');
+  .regex(
+    /^[\x21-\x7e\xa1-\xff]+$/,
+    'must be Latin letters, digits and signs without blanks or line breaks, as it goes into an HTTP header',
+  );
 
 /** `fetch` that takes a redirect for the answer: neither key nor text go to another place than the configured one. */
 export const fetchThere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });

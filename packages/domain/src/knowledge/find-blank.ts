@@ -15,6 +15,9 @@ export function findBlank({ statement, subject, predicate }: Said): keyof Said |
   return predicate !== undefined && isBlank(predicate) ? 'predicate' : null;
 }
 
+/** Letters and signs by their class that nobody sees: Hangul fillers, the empty Braille pattern. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
 function isBlank(text: string): boolean {
-  return !/[\p{L}\p{N}\p{P}\p{S}]/u.test(text);
+  return !/[\p{L}\p{N}\p{P}\p{S}]/u.test(text.replace(UNSEEN, ''));
 }

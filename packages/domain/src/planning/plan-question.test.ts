@@ -33,6 +33,8 @@ describe('a question is taken apart by its form', () => {
     ["What's new about parking?", 'time_range', 'g1 | parking | / | timeline'],
     ['What changes were made to the rate?', 'time_range', 'g1 | the rate | / | timeline'],
     ['Has the rate been changed since 2024?', 'time_range', 'g1 | the rate | 2024-01/ | timeline'],
+    ['Did customers pay a fee for a change?', 'lookup', 'g1 | Did customers pay a fee for a change'],
+    ['Does a manager have to approve a change?', 'lookup', 'g1 | Does a manager have to approve a change'],
     ['When did the rate change?', 'time_range', 'g1 | the rate | / | timeline'],
     ['When was the rate last changed?', 'time_range', 'g1 | the rate | / | timeline'],
     ['加班有什么变化？', 'time_range', 'g1 | 加班 | / | timeline'],

@@ -62,7 +62,8 @@ export const EN_TEMPLATES: readonly Template[] = [
     read: ({ topic = '' }) => ({ shape: 'change', topic }),
   },
   {
-    pattern: /^(?:has|have|did|will|does|do)\s(?<topic>.+?)\s(?:ever\s)?(?:been\s|be\s)?changed?$/i,
+    pattern:
+      /^(?:has|have|did)\s(?<topic>.+?)(?<!\s(?:an?|the|any|every|each|no|of|for|to|that|which))\s(?:ever\s)?(?:been\s)?changed?$/i,
     read: ({ topic = '' }) => ({ shape: 'change', topic }),
   },
   {

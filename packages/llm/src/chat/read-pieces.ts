@@ -20,7 +20,7 @@ export async function* readPieces(
   client: OpenAI,
 ): AsyncGenerator<Chunk> {
   const type = response.headers.get('content-type') ?? '';
-  if (IS_PAGE.test(type)) {
+  if (IS_PAGE.test(type) && (await beginsWithTag(response))) {
     controller.abort();
     throw new AppError(
       'CONFIGURATION',
@@ -32,6 +32,14 @@ export async function* readPieces(
   }
   if (IS_JSON.test(type)) yield toPiece(await response.json(), response.headers);
   else yield* Stream.fromSSEResponse<Chunk>(response, controller, client);
+}
+
+/** Some proxies call a stream of events a page, too. Leaves the body to be read. */
+async function beginsWithTag(response: Response): Promise<boolean> {
+  const reader = response.clone().body?.getReader();
+  const { value = new Uint8Array() } = (await reader?.read()) ?? {};
+  void reader?.cancel();
+  return new TextDecoder().decode(value).trimStart().startsWith('<');
 }
 
 type Whole = Partial<Pick<OpenAI.ChatCompletion, 'choices' | 'usage'>> & { readonly error?: object };

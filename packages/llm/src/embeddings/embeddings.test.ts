@@ -89,10 +89,19 @@ describe('an OpenAI-compatible server', () => {
     expect(asked).toEqual([{ authorization: 'Bearer canary-key', path: '/v1/embeddings' }]);
   });
 
-  it('that answers nothing of use gives no vectors', async () => {
-    answer = () => ({ json: {} });
-    expect(await embeddings.embed(['a'])).toEqual([null]);
-  });
+  it.each([
+    ['an object', {}],
+    ['a page', '<html></html>'],
+  ])(
+    'that answers with %s in place of vectors is asked again: none of its texts stays without one',
+    async (_, json) => {
+      answer = () => ({ json });
+      await expect(embeddings.embed(['a'])).rejects.toMatchObject({
+        code: 'EMBEDDINGS_UNAVAILABLE',
+        disposition: 'retryable',
+      });
+    },
+  );
 
   it.each([
     [307, 'CONFIGURATION', 'terminal'],

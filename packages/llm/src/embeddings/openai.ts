@@ -53,9 +53,11 @@ export function openAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProv
       const answer = await client.embeddings.create(body, signal === undefined ? {} : { signal }).catch((error) => {
         throw toEmbeddingError(error, model);
       });
+      // Not an answer without vectors, which would leave its texts without any for good: a page, or something else.
+      if (!Array.isArray(answer.data)) throw toEmbeddingError(new Error('no list of vectors'), model);
       const vectors: (Float32Array | null)[] = texts.map(() => null);
       // The order of the answer isn't promised; the index is.
-      for (const item of Array.isArray(answer.data) ? answer.data : []) {
+      for (const item of answer.data) {
         const values: unknown = item?.embedding;
         if (Number.isInteger(item?.index) && item.index in vectors && Array.isArray(values))
           vectors[item.index] = toUnitVector(values, dimension);

@@ -12,6 +12,7 @@ export type SafeError = {
 const MAX_TEXT = 4 * 1024;
 const MAX_CAUSES = 3;
 const OVERLAP = 2_048;
+const SAYS_NOTHING = /^(?:null|\[object \w+\])$/;
 
 /**
  * Accepts any thrown value, even one whose getters throw, that is circular, or whose message repeats a 5 MB prompt.
@@ -41,6 +42,8 @@ export function toReason(error: unknown): string {
   const reasons: string[] = [];
   for (let each: SafeError | undefined = toSafeError(error); each !== undefined; each = each.cause) {
     const reason = each.message.trim() === '' ? [each.type, each.code].join(' ').trim() : each.message;
+    // A cause that is neither an error nor a text says nothing: "null", "[object Object]".
+    if (reasons.length > 0 && SAYS_NOTHING.test(reason)) continue;
     if (!reasons.some((said) => said.includes(reason))) reasons.push(reason);
     // Its message is all that its author wanted to be told.
     if (each.type === 'AppError') break;

@@ -118,6 +118,21 @@ test('a rejection that comes after its step has ended: what else runs is handed 
   expect(service.lastLines(20).join('\n')).toContain(faulty.taskId);
 });
 
+test('a rejection in a listener of its signal is the executor’s own, though a timer calls it: what else runs is handed back', async () => {
+  await using broker = await startTestBroker(startNatsServer);
+  await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));
+  await using service = await start({ NATS_URL: broker.server.url });
+  const [innocent, faulty] = [scheduler.attempt(), scheduler.attempt()];
+  await scheduler.ring('analyzer', innocent, { input: { ms: 60_000 } });
+  await until(() => scheduler.heartbeats.at(-1)?.running.length === 1, 'at work');
+  scheduler.remainingMs = 300;
+  await scheduler.ring('analyzer', faulty, { input: { ms: 60_000, forget: 'abort' } });
+  expect((await service.exited).code).toBe(1);
+  await until(() => scheduler.reports.length === 2, 'both reports');
+  expect(scheduler.reportsOf(faulty.taskId)).toMatchObject([{ outcome: 'failed', error: { code: 'ATTEMPT_TIMEOUT' } }]);
+  expect(scheduler.reportsOf(innocent.taskId)).toEqual([{ outcome: 'released', reason: 'drain' }]);
+});
+
 test('a rejection nobody handled is logged and ends the process with 1', async () => {
   await using broker = await startTestBroker(startNatsServer);
   await using scheduler = new FakeScheduler(await broker.connect({ kind: 'scheduler' }));

@@ -67,7 +67,11 @@ export async function runService<S extends typeof baseConfig>(definition: Servic
       logger.fatal({ err: error, event }, 'a fault nobody handled');
       const said = service?.onFault?.(error);
       if (said === undefined) exit(1);
-      else void said.finally(() => exit(1));
+      else
+        void said.then(
+          () => exit(1),
+          () => exit(1),
+        );
       setTimeout(() => exit(1), STOP_MARGIN_MS).unref();
     });
   }

@@ -15,11 +15,18 @@ const slow = defineExecutor({
   role,
   name: 'test/step',
   output: z.strictObject({ ms: z.number() }),
-  input: z.strictObject({ ms: z.number(), forget: z.union([z.literal(true), z.enum(['throw', 'late'])]).optional() }),
+  input: z.strictObject({
+    ms: z.number(),
+    forget: z.union([z.literal(true), z.enum(['throw', 'late', 'abort'])]).optional(),
+  }),
   run: async ({ input, signal }) => {
     if (input.forget === true) void Promise.reject(new Error('nobody awaits this'));
     if (input.forget === 'throw') setTimeout(() => raise('nobody catches this'), 1);
     if (input.forget === 'late') setTimeout(() => void Promise.reject(new Error('nobody is there any more')), 500);
+    if (input.forget === 'abort')
+      void new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('nobody is told of it'))),
+      );
     await sleep(input.ms, undefined, { signal });
     return { ms: input.ms };
   },

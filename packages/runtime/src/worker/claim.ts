@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError, type AttemptRef, type ClaimAnswer, type Fence } from '@cleanslate/contracts';
+import { traceFaults } from './fault-tracing.ts';
 
 /** Why a run is stopped from outside. `lost` and `cancelled` report nothing. */
 export type StopReason = 'lost' | 'cancelled' | 'timeout' | 'drain' | 'fault';
@@ -96,7 +97,8 @@ export class Claim {
       return;
     }
     this.#stopped = reason;
-    this.#abort?.abort(toStopError(reason));
+    // Its listeners are the executor's, though a timer or a heartbeat calls them: what they leave to nobody is its fault.
+    traceFaults(this, () => this.#abort?.abort(toStopError(reason)));
     this.#onStop?.();
   }
 

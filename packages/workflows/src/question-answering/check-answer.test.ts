@@ -46,6 +46,13 @@ test('what the rules answer passes every check', () => {
   }
 });
 
+test('the text of a generator of the release before is taken while a rollout lasts', () => {
+  const before: Change = (answer) => ({ ...answer, markdown: answer.markdown.replace(/^- No change of it.*\n/m, '') });
+  const question = 'What has changed about parking?';
+  expect(answerFrom(question, FACTS).answer.markdown).toContain('No change of it');
+  expect(judge(question, before)).toMatchObject({ decision: 'pass' });
+});
+
 describe('a generator that lies is sent back with the reason', () => {
   test.each<[string, string, Change, string]>([
     [

@@ -6,7 +6,7 @@ import { checkCitations, checkQuotes } from './check-citations.ts';
 import { checkComplete, checkDisputes, checkSearched } from './check-complete.ts';
 import { checkComparisons, checkFitting, checkVerdicts } from './check-fitting.ts';
 import { generateAnswer } from './generate-answer.ts';
-import { renderAnswer } from './render-answer.ts';
+import { renderAnswer, renderAnswerAsBefore } from './render-answer.ts';
 import { Answer, type FoundFact, type QuestionAnalysis, type SubGoalRecord } from './schemas.ts';
 
 export type CheckAnswerInput = {
@@ -147,7 +147,7 @@ function checkRendering(answer: Answer, own: QuestionAnalysis, { subGoals, quest
     { question, pin, plan: answer.plan, subGoals },
   );
   const reasons: VerdictReason[] = [];
-  if (markdown !== renderAnswer(fields))
+  if (markdown !== renderAnswer(fields) && markdown !== renderAnswerAsBefore(fields))
     reasons.push({
       code: 'MARKDOWN_DIFFERS',
       path: 'markdown',

@@ -53,10 +53,10 @@ const PERS: readonly (readonly [Period, RegExp])[] = [
   ['month', /\b(?:per|a|each|every) month\b|\bmonthly\b|每月/i],
   ['year', /\b(?:per|a|each|every) year\b|\b(?:yearly|annually|per annum)\b|每年/i],
 ];
-/** Codes and signs stand in the words or in the figures; these words ask for an amount as well. */
+/** Codes and signs stand in the words or in the figures; so asked for, these words name the amount's currency, not what it is for. */
 const CURRENCIES: readonly (readonly [currencies: readonly string[], RegExp])[] = [
-  [['EUR'], /\beuros?\b/i],
-  [['USD', 'HKD'], /\bdollars?\b/i],
+  [['EUR'], /\b(?:in|how many) euros?\b/i],
+  [['USD', 'HKD'], /\b(?:in|how many) (?:us |hong kong )?dollars?\b/i],
 ];
 const YES_NO =
   /^(?:is|are|was|were|may|must|can|could|do|does|did|should|shall|will|has|have)\b|吗$|是否|能否|可否|能不能|可不可以/i;

@@ -3,13 +3,30 @@ import { type Words, wordsIn } from './words.ts';
 
 /** The answer for people: what is known with its sources, where they disagree, and what is not known. */
 export function renderAnswer(answer: Omit<Answer, 'markdown'>): string {
+  const unchanged = findUnchanged(answer).map(({ period }) => `- ${wordsIn(answer.language).unchanged(period)}`);
+  return render(answer, unchanged, (question) => spellOut(question, answer.plan));
+}
+
+/**
+ * As generators of the release before render it, which may still run beside a validator of this one: without what was
+ * not changed, and with the names of questions as they stand.
+ */
+export function renderAnswerAsBefore(answer: Omit<Answer, 'markdown'>): string {
+  return render(answer, [], (question) => question);
+}
+
+function render(
+  answer: Omit<Answer, 'markdown'>,
+  unchanged: readonly string[],
+  spelled: (question: string) => string,
+): string {
   const words = wordsIn(answer.language);
   const lines = [`# ${toPlain(answer.question)}`, '', `## ${words.outcome[answer.outcome]}`, ''];
   const said = answer.statements.map((statement) => `- ${toLine(statement, words, answer.plan.by === 'model')}`);
   // One fact may answer at several times; its line says when it is in force.
-  lines.push(...new Set(said), ...findUnchanged(answer).map(({ period }) => `- ${words.unchanged(period)}`));
+  lines.push(...new Set(said), ...unchanged);
   const unknown = [
-    ...answer.missing.map((missing) => words.why({ ...missing, question: spellOut(missing.question, answer.plan) })),
+    ...answer.missing.map((missing) => words.why({ ...missing, question: spelled(missing.question) })),
     ...answer.unreachable.map(({ source, code }) => words.unreachable(source, code)),
   ];
   if (unknown.length > 0) lines.push('', `## ${words.missing}`, '', ...unknown.map((line) => `- ${toPlain(line)}`));
