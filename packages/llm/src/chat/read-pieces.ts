@@ -38,7 +38,8 @@ export async function* readPieces(
 async function beginsWithTag(response: Response): Promise<boolean> {
   const reader = response.clone().body?.getReader();
   const { value = new Uint8Array() } = (await reader?.read()) ?? {};
-  void reader?.cancel();
+  // It fails where the stream has failed meanwhile, which whoever reads the body is told.
+  reader?.cancel().catch(() => undefined);
   return new TextDecoder().decode(value).trimStart().startsWith('<');
 }
 
