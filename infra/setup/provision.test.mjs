@@ -49,11 +49,11 @@ test('and so does that of Postgres', () => {
 });
 
 test('a server on the PATH is used if it is new enough, and named if it is not', async () => {
-  await fake('nats-server', 'echo nats-server: v2.11.4');
-  expect(JSON.parse(provision('nats.mjs', 'provisionNats'))).toMatchObject({ kind: 'binary', version: '2.11.4' });
+  await fake('nats-server', 'echo nats-server: v2.14.2');
+  expect(JSON.parse(provision('nats.mjs', 'provisionNats'))).toMatchObject({ kind: 'binary', version: '2.14.2' });
   await fake('nats-server', 'echo nats-server: v2.9.10');
   expect(provision('nats.mjs', 'provisionNats', { systemPath: '/bin/none' })).toContain(
-    'is version 2.9.10, older than 2.11',
+    'is version 2.9.10, older than 2.14',
   );
 });
 
@@ -66,7 +66,7 @@ test('NATS_URL and DATABASE_URL come first, and their passwords are not recorded
 });
 
 test('tests do not take NATS_URL, since they start and kill their own servers', async () => {
-  await fake('nats-server', 'echo nats-server: v2.12.0');
+  await fake('nats-server', 'echo nats-server: v2.14.0');
   const text = provision('nats.mjs', 'provisionNats', { env: { NATS_URL: 'nats://h' }, options: ', mayUseUrl: false' });
   expect(JSON.parse(text).kind).toBe('binary');
 });

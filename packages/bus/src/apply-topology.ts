@@ -61,9 +61,11 @@ export async function applyTopology(bus: Bus, options: TopologyOptions): Promise
     if (outcome === 'updated' && !created.includes(what) && !updated.includes(what)) updated.push(what);
   };
   const replicas = options.replicas ?? 1;
+  const apiLevel = await readApiLevel(jsm);
   await withFittingSize(async (factor) => {
     if (replicas > 1) await requireRoom(jsm, topology.streams, factor, replicas);
-    for (const spec of topology.streams) note(`stream ${spec.name}`, await applyStream(jsm, spec, factor, replicas));
+    for (const spec of topology.streams)
+      note(`stream ${spec.name}`, await applyStream(jsm, spec, { factor, replicas, apiLevel }));
   });
   for (const spec of topology.consumers) note(consumerTitle(spec), await applyConsumer(jsm, spec));
   const sizes = await Promise.all(
@@ -76,11 +78,12 @@ export async function applyTopology(bus: Bus, options: TopologyOptions): Promise
 export async function diffTopology(bus: Bus, options: TopologyOptions): Promise<Difference[]> {
   const jsm = await jetstreamManager(bus.raw, { checkAPI: false, timeout: 10_000 });
   const { streams, consumers } = topologyFor(options.roles);
+  const apiLevel = await readApiLevel(jsm);
   const differences: Difference[] = [];
   for (const spec of streams) {
     const what = `stream ${spec.name}`;
     const info = await findStream(jsm, spec.name);
-    differences.push(...(info === undefined ? [missing(what)] : compareStream(what, spec, info)));
+    differences.push(...(info === undefined ? [missing(what)] : compareStream(what, spec, info, apiLevel)));
   }
   for (const spec of consumers) {
     const info = await orMissing(jsm.consumers.info(spec.stream, spec.durable));
@@ -97,17 +100,18 @@ type Outcome = 'created' | 'updated' | 'unchanged';
 async function applyStream(
   jsm: JetStreamManager,
   spec: StreamSpec,
-  factor: number,
-  replicas: number,
+  { factor, replicas, apiLevel }: { readonly factor: number; readonly replicas: number; readonly apiLevel: number },
 ): Promise<Outcome> {
-  const settings = (bytes: number) => toConfig(streamSettings(spec, bytes / spec.maxBytes)) as Partial<StreamConfig>;
+  const settings = (bytes: number) =>
+    toConfig(streamSettings(spec, bytes / spec.maxBytes, apiLevel)) as Partial<StreamConfig>;
   const maxBytes = Math.floor(spec.maxBytes * factor);
   const info = await findStream(jsm, spec.name);
   if (info === undefined) {
     await jsm.streams.add({ ...settings(maxBytes), name: spec.name, max_bytes: maxBytes, num_replicas: replicas });
     return 'created';
   }
-  const same = compareStream('', spec, info).length === 0 && (factor === 1 || info.config.max_bytes <= maxBytes);
+  const same =
+    compareStream('', spec, info, apiLevel).length === 0 && (factor === 1 || info.config.max_bytes <= maxBytes);
   if (same && info.config.num_replicas === replicas) return 'unchanged';
   const bytes = isSizeOf(spec, info.config.max_bytes) ? Math.min(maxBytes, info.config.max_bytes) : maxBytes;
   await jsm.streams.update(spec.name, { ...settings(bytes), max_bytes: bytes, num_replicas: replicas });
@@ -173,11 +177,11 @@ function isFull(error: unknown): boolean {
   return noRoom || STORAGE_EXCEEDED.includes(error.code);
 }
 
-function compareStream(what: string, spec: StreamSpec, info: StreamInfo): Difference[] {
+function compareStream(what: string, spec: StreamSpec, info: StreamInfo, apiLevel: number): Difference[] {
   const found = info.config.max_bytes;
   const ours = isSizeOf(spec, found);
   const size = { what, field: 'max_bytes', expected: spec.maxBytes, found, repairable: true };
-  const settings = streamSettings(spec, ours ? found / spec.maxBytes : 1);
+  const settings = streamSettings(spec, ours ? found / spec.maxBytes : 1, apiLevel);
   return [...compareSettings(what, settings, info.config), ...(ours ? [] : [size])];
 }
 
@@ -188,6 +192,12 @@ function isSizeOf(spec: StreamSpec, bytes: number): boolean {
 
 function toConfig(settings: readonly Setting[]): Record<string, unknown> {
   return Object.fromEntries(settings.map(({ field, value }) => [field, value]));
+}
+
+/** Of the server that decides about streams. One before 2.11 does not say: 0. */
+async function readApiLevel(jsm: JetStreamManager): Promise<number> {
+  const { api } = await jsm.getAccountInfo();
+  return (api as { readonly level?: number }).level ?? 0;
 }
 
 function findStream(jsm: JetStreamManager, name: string): Promise<StreamInfo | undefined> {

@@ -31,7 +31,7 @@ async function findFaults(bus: Bus, spec: (typeof STREAMS)[number]): Promise<str
   if (error?.err_code === NO_STREAM) return [];
   if (config === undefined)
     throw new AppError('BROKER_UNAVAILABLE', `stream ${spec.name}: ${error?.description ?? 'no answer'}`);
-  const settings = streamSettings(spec, 1).filter(({ field }) => LOSSY.has(field));
+  const settings = streamSettings(spec, 1, 0).filter(({ field }) => LOSSY.has(field));
   return compareSettings(`stream ${spec.name}`, settings, config).map(
     ({ what, field, expected, found }) =>
       `${what}: ${field} is ${JSON.stringify(found)}, must be ${JSON.stringify(expected)}`,

@@ -28,11 +28,14 @@ export function topologyFor(roles: readonly string[]): Topology {
   return { streams: STREAMS, consumers: consumersFor(roles) };
 }
 
+/** From this level of its API on a server knows `allow_batched` (2.14); one before it refuses what it doesn't know. */
+const API_LEVEL_OF_RUNS = 4;
+
 /**
  * `max_bytes` is not among them: see `applyTopology`. `size` is the share of the table's bytes that the stream has; a
- * subject's part shrinks with it.
+ * subject's part shrinks with it. `apiLevel` is the server's.
  */
-export function streamSettings(spec: StreamSpec, size: number): readonly Setting[] {
+export function streamSettings(spec: StreamSpec, size: number, apiLevel: number): readonly Setting[] {
   const perSubject = Math.max(1, Math.floor(spec.maxMessagesPerSubject * size));
   return [
     { field: 'subjects', value: spec.subjects },
@@ -51,6 +54,7 @@ export function streamSettings(spec: StreamSpec, size: number): readonly Setting
     { field: 'max_age', value: spec.maxAgeMs * NANOS },
     { field: 'duplicate_window', value: spec.duplicateWindowMs * NANOS },
     { field: 'description', value: spec.description },
+    ...(apiLevel < API_LEVEL_OF_RUNS ? [] : [{ field: 'allow_batched', value: spec.takesRuns === true }]),
   ];
 }
 
@@ -69,7 +73,12 @@ export function consumerSettings(spec: ConsumerSpec): readonly Setting[] {
 }
 
 /** Fields that the server leaves out of a configuration if they have their zero or default value. */
-const DEFAULTS: Readonly<Record<string, unknown>> = { discard_new_per_subject: false, description: '', max_age: 0 };
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  discard_new_per_subject: false,
+  description: '',
+  max_age: 0,
+  allow_batched: false,
+};
 
 export type Difference = {
   /** `stream COMMANDS` or `durable COMMANDS/work-analyzer`. */

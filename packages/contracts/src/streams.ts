@@ -15,6 +15,8 @@ export type StreamSpec = {
   /** Largest message with its headers. 0: what the connection allows. */
   readonly maxMessageBytes: number;
   readonly maxBytes: number;
+  /** Its publisher sends runs of messages and wants one answer for each run. Default false. */
+  readonly takesRuns?: true;
   readonly description: string;
 };
 
@@ -87,6 +89,7 @@ export const STREAMS: readonly StreamSpec[] = [
     maxMessagesPerSubject: 0,
     maxMessageBytes: 0,
     maxBytes: 8 * GIB,
+    takesRuns: true,
     description: 'What has been committed',
   },
   {

@@ -64,7 +64,7 @@ export class EventRelay {
         const events = position > published ? await this.#next(tx, published) : [];
         const last = events.at(-1);
         if (last === undefined) return { more: false, unnumbered };
-        await publisher.publishAll(
+        await publisher.publishRun(
           events.map((event) => toPublication(event, epoch)),
           { giveUpAfterMs: PUBLISH_MS },
         );
