@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { AppError } from '@cleanslate/contracts';
 import type { CompiledWorkflow } from '@cleanslate/domain';
 import { createModel } from '@cleanslate/llm';
@@ -17,6 +18,13 @@ import { type RunningService, runService, type ServiceContext } from './run-serv
 
 type Env = Readonly<Record<string, string | undefined>>;
 type WorkerConfig = ServiceContext<ReturnType<typeof workerConfig.parse>>;
+
+/**
+ * How much the heap grows between two full collections, in percent of what lives. Left to itself V8 lets that of a
+ * worker with short steps grow by half and goes through all of it every 1.5 s, for what its slots had in hand. (Measured:
+ * a tenth of a worker's CPU, for 8 to 10 MB.)
+ */
+const HEAP_GROWS_BY = 100;
 
 /**
  * Runs a worker service that needs only the bus: all its executors in one process. `workflows` are registered with the
@@ -100,6 +108,7 @@ async function startRole(
   workflows: readonly CompiledWorkflow[] = [],
 ): Promise<RunningService> {
   checkWorkflows(role, executors, workflows);
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWS_BY}`);
   const { config, logger, metrics, tracer } = context;
   const bus = await connectServiceBus(context, { kind: 'worker', role });
   const identity = newWorkerIdentity(role);
