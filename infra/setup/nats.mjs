@@ -7,7 +7,7 @@ import { findOnPath, lastLines, runCommand } from './command.mjs';
 import { dockerAnswers, pullImage } from './docker.mjs';
 import { SetupError, say } from './say.mjs';
 
-/** A platform runs with 2.11 or later; what the tests try of runs of messages came with 2.14. */
+/** A platform runs with 2.11 or later, but publishes its events one by one before 2.14; the tests try both. */
 const OLDEST_NATS = [2, 14];
 const IMAGE = 'nats:2.14-alpine';
 // sid, because Debian 12's own server is 2.9 and Debian 13's 2.10.

@@ -4,6 +4,8 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyTopology, diffTopology } from './apply-topology.ts';
 import type { Bus } from './bus.ts';
+import { encodeHeaders } from './headers.ts';
+import { Ingest } from './ingest.ts';
 import { Publisher } from './publisher.ts';
 import { startTestBroker, TEST_ROLES, type TestBroker } from './test-broker.ts';
 import { streamSettings } from './topology.ts';
@@ -115,23 +117,153 @@ describe('runs of messages', () => {
     const run = publisher.publishRun(events(1, 100), LIMIT);
     publisher.close();
     await expect(run).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    await bus.flush();
+    expect(await stored()).toEqual([]);
   });
 
-  test('a broker that does not know runs answers each message by itself, which proves nothing of the others', async () => {
-    await using old = await startTestBroker(startNatsServer, { topology: false, config: '' });
-    let first = true;
-    // A stand-in for the stream of a server before 2.14: all it sees of a run is messages that want an answer.
-    old.admin.raw.subscribe('evt.task.*.*', {
-      callback: (_, message) => {
-        if (first) first = false;
-        else message.respond('{"stream":"EVENTS","seq":1}');
+  test('a stream that was silent is not any more once a run is stored', async () => {
+    await connect({ silentAfterMs: 200 });
+    await (await manager()).streams.update('EVENTS', { max_msgs: 1 });
+    await publisher.publish(event(1));
+    await expect(publisher.publish(event(2), { giveUpAfterMs: 1_000 })).rejects.toThrow('maximum messages exceeded');
+    expect(publisher.problem()).toContain('the stream EVENTS takes nothing');
+    await (await manager()).streams.update('EVENTS', { max_msgs: -1 });
+    await publisher.publishRun(events(2, 20), LIMIT);
+    expect(publisher.problem()).toBeUndefined();
+  });
+});
+
+/** A broker without streams, where the test answers what is published. */
+describe('what a broker may answer', () => {
+  type Answers = (reply: string, run: { readonly id: string; readonly place: number }) => void;
+  let bare: TestBroker<Server>;
+  let answers: Answers;
+  let starts = 0;
+  const retries: string[] = [];
+  beforeEach(async () => {
+    bare = await startTestBroker(startNatsServer, { topology: false, config: '' });
+    starts = 0;
+    retries.length = 0;
+    bare.admin.raw.subscribe('evt.task.*.*', {
+      callback: (_, { reply = '' }) => {
+        const [id = '', , , place = '', part = ''] = reply.split('.').slice(2);
+        if (!reply.endsWith('.$FI')) return say(reply, { stream: 'EVENTS', seq: 1 });
+        if (part === '0') starts++;
+        answers(reply, { id, place: Number(place) });
       },
     });
-    await old.admin.raw.flush();
-    publisher = new Publisher(await old.connect({ kind: 'scheduler' }), { ackTimeoutMs: 500 });
-    await publisher.publishRun(events(1, 20), LIMIT);
-    expect(publisher.stats()).toMatchObject({ published: 20 });
-    expect(publisher.stats().waiting.get('EVENTS')).toBe(0);
+    await bare.admin.raw.flush();
+    bus = await bare.connect({ kind: 'scheduler' });
+    publisher = new Publisher(bus, { ackTimeoutMs: 500, onRetry: (_, reason) => void retries.push(reason) });
+  });
+  afterEach(() => bare[Symbol.asyncDispose]());
+  const say = (reply: string, answer: object | string) =>
+    bare.admin.raw.publish(reply, typeof answer === 'string' ? answer : JSON.stringify(answer));
+  const COUNT = 20;
+  const whole = (id: string) => ({ stream: 'EVENTS', seq: COUNT, batch: id, count: COUNT });
+  const atEnd = (answer: (id: string) => object | string): Answers => {
+    return (reply, { id, place }) => {
+      if (place === COUNT) say(reply, answer(id));
+    };
+  };
+
+  test('the number of the run, under its id, for its last message: it is stored', async () => {
+    answers = (reply, { id, place }) => {
+      if (place === 1) say(reply, { type: 'ack', seq: 0, msgs: 500 });
+      if (place === COUNT) say(reply, whole(id));
+    };
+    await publisher.publishRun(events(1, COUNT), LIMIT);
+    expect(publisher.stats()).toMatchObject({ published: COUNT, waiting: new Map() });
+    expect(retries).toEqual([]);
+  });
+
+  const PROVES_NOTHING: readonly (readonly [string, Answers, string])[] = [
+    ['a smaller number', atEnd((id) => ({ ...whole(id), count: COUNT - 1 })), '"count":19'],
+    ['the number of another run', atEnd(() => whole('another')), '"batch":"another"'],
+    [
+      'the number, but for the first message',
+      (reply, { id, place }) => place === 1 && say(reply, whole(id)),
+      '"count":20',
+    ],
+    [
+      // As seen where a run with the same id was open already.
+      'a gap, and then the number',
+      (reply, { id, place }) => {
+        if (place === 1) say(reply, { type: 'gap', last_seq: 10, seq: 1 });
+        if (place === COUNT) say(reply, whole(id));
+      },
+      '"type":"gap"',
+    ],
+    [
+      'a refusal',
+      atEnd(() => ({ error: { code: 400, err_code: 10205, description: 'batch publish is disabled' } })),
+      'batch publish is disabled',
+    ],
+    [
+      'an ordinary PubAck for each message, as from a server that knows no runs',
+      (reply) => say(reply, { stream: 'EVENTS', seq: 1 }),
+      '"seq":1',
+    ],
+    ['something else', atEnd(() => '-ERR'), 'not JSON'],
+    ['nothing', () => undefined, 'not answered in time'],
+  ];
+  test.each(PROVES_NOTHING)(
+    '%s: the run goes message by message, and no other one is tried for now',
+    async (_, given, reason) => {
+      answers = given;
+      await publisher.publishRun(events(1, COUNT), LIMIT);
+      await publisher.publishRun(events(21, 40), LIMIT);
+      expect(publisher.stats()).toMatchObject({ published: 40, retried: 0, waiting: new Map([['EVENTS', 0]]) });
+      expect(retries).toEqual([expect.stringContaining(reason)]);
+      expect(starts).toBe(1);
+    },
+  );
+
+  test('a late answer to one run says nothing of the next; there is one at a time', async () => {
+    const ingest = new Ingest(bus);
+    const messages = events(1, COUNT).map(({ subject, body }) => ({
+      subject,
+      body,
+      headers: encodeHeaders({}).headers,
+    }));
+    const late: (() => void)[] = [];
+    answers = (reply, { id, place }) => {
+      if (place === COUNT) late.push(() => say(reply, whole(id)));
+    };
+    const early = ingest.send(messages, 50);
+    expect(ingest.isReady).toBe(false);
+    expect(await early).toBe('not answered in time');
+    const [first] = late.splice(0);
+    const second = ingest.send(messages, 30_000);
+    await until(() => late.length === 1, 'the second run');
+    first?.();
+    await bare.admin.raw.flush();
+    await bus.flush();
+    let ended = false;
+    void second.then(() => {
+      ended = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).toBe(false);
+    late[0]?.();
+    expect(await second).toBeUndefined();
+    ingest.close();
+  });
+
+  test('a connection that breaks ends the run at once', async () => {
+    const ingest = new Ingest(bus);
+    const heard = Promise.withResolvers<void>();
+    answers = () => heard.resolve();
+    const messages = events(1, COUNT).map(({ subject, body }) => ({
+      subject,
+      body,
+      headers: encodeHeaders({}).headers,
+    }));
+    const run = ingest.send(messages, 600_000);
+    await heard.promise;
+    await bare.server.kill();
+    expect(await run).toBe('disconnected');
+    ingest.close();
   });
 });
 

@@ -6,19 +6,27 @@ import type { BusSubscription } from './subscription.ts';
 export type RunMessage = { readonly subject: string; readonly body: Uint8Array; readonly headers: MsgHdrs };
 
 /**
- * The longest run. The broker asks for a pause only where a thousand messages are unanswered (it grants two windows of
- * 500, whatever a client asks for), so a shorter run goes out in one piece.
+ * The longest run. A client is to pause where the broker's answers fall behind, of which it gives one for 500 messages
+ * at least: a run of so many goes out in one piece.
  */
 export const MAX_RUN = 500;
+/** Answers are asked for after so many, that is, only at the end. The broker gives more of them where it is busy. */
 const WINDOW = 1_000;
-/** What the part behind the sequence in a reply subject says. */
+/** What a reply subject says of its message, behind the message's place in the run. */
 const START = 0;
 const APPEND = 1;
 const LAST = 2;
 /** Where a run was not stored, the next ones are not tried for this long: the broker or the stream may not take any. */
 const REST_MS = 10_000;
 
-type Run = { readonly id: string; readonly count: number; readonly settle: (stored: boolean) => void };
+type Run = {
+  readonly id: string;
+  readonly count: number;
+  /** Where the broker answers for the whole of it. */
+  readonly lastReply: string;
+  /** `why`: it is not known to be stored. */
+  readonly settle: (why: string | undefined) => void;
+};
 
 /**
  * Runs of messages into one stream by the broker's fast ingest (ADR-50; nats-server 2.14 and a stream with
@@ -39,7 +47,7 @@ export class Ingest {
     this.#inbox = bus.newInbox();
     this.#answers = bus.subscribe(`${this.#inbox}.>`, (message) => this.#answer(message));
     this.#stopListening = bus.onStatus((status) => {
-      if (status.type === 'disconnected') this.#run?.settle(false);
+      if (status.type === 'disconnected') this.#run?.settle('disconnected');
     });
   }
 
@@ -49,71 +57,73 @@ export class Ingest {
   }
 
   /**
-   * Sends a run in one turn, of `MAX_RUN` messages at most. True: all of them are stored, in their order. False: those
-   * at the beginning may be. Never throws.
+   * Sends a run in one turn, of `MAX_RUN` messages at most. Undefined: all of them are stored, in their order. Else why
+   * that is not known: those at the beginning may be. Never throws.
    */
-  async send(messages: readonly RunMessage[], timeoutMs: number): Promise<boolean> {
-    const id = (++this.#runs).toString(36);
+  async send(messages: readonly RunMessage[], timeoutMs: number): Promise<string | undefined> {
+    // The broker knows open runs by their ids alone, whoever sends them.
+    const id = `${this.#inbox.slice(this.#inbox.lastIndexOf('.') + 1)}-${(++this.#runs).toString(36)}`;
+    const prefix = `${this.#inbox}.${id}.${WINDOW}.fail.`;
+    const count = messages.length;
     let timer: NodeJS.Timeout | undefined;
-    const isStored = await new Promise<boolean>((settle) => {
-      this.#run = { id, count: messages.length, settle };
-      timer = setTimeout(() => settle(false), timeoutMs);
-      this.#bus.soon(() => this.#publish(id, messages));
+    const why = await new Promise<string | undefined>((settle) => {
+      const run = { id, count, lastReply: `${prefix}${count}.${LAST}.$FI`, settle };
+      this.#run = run;
+      timer = setTimeout(() => settle('not answered in time'), timeoutMs);
+      this.#bus.soon(() => this.#publish(run, prefix, messages));
     });
     clearTimeout(timer);
     this.#run = undefined;
-    if (!isStored) this.#restsUntil = performance.now() + REST_MS;
-    return isStored;
+    if (why !== undefined) this.#restsUntil = performance.now() + REST_MS;
+    return why;
   }
 
   close(): void {
-    this.#run?.settle(false);
+    this.#run?.settle('closed');
     this.#stopListening();
     this.#answers.unsubscribe();
   }
 
-  #publish(id: string, messages: readonly RunMessage[]): void {
-    const prefix = `${this.#inbox}.${id}.${WINDOW}.fail.`;
-    const last = messages.length - 1;
+  #publish(run: Run, prefix: string, messages: readonly RunMessage[]): void {
+    // Closed or disconnected in the same turn.
+    if (this.#run !== run) return;
     try {
       messages.forEach(({ subject, body, headers }, i) => {
-        const part = i === last ? LAST : i === 0 ? START : APPEND;
-        this.#bus.raw.publish(subject, body, { reply: `${prefix}${i + 1}.${part}.$FI`, headers });
+        const reply = i + 1 === run.count ? run.lastReply : `${prefix}${i + 1}.${i === 0 ? START : APPEND}.$FI`;
+        this.#bus.raw.publish(subject, body, { reply, headers });
       });
-    } catch {
+    } catch (error) {
       // Closed or draining.
-      this.#run?.settle(false);
+      run.settle(String(error));
     }
   }
 
   #answer(message: Msg): void {
     const run = this.#run;
     if (run === undefined || !message.subject.startsWith(`${this.#inbox}.${run.id}.`)) return;
-    const told = readAnswer(message);
-    if (told === 'progress') return;
-    run.settle(told === run.count);
+    const answer = readAnswer(message);
+    if (answer.type === 'ack') return;
+    const { batch, count } = answer;
+    const isWhole = batch === run.id && count === run.count && message.subject === run.lastReply;
+    run.settle(isWhole ? undefined : (answer.error?.description ?? `answered ${message.string()}`));
   }
 }
 
+/**
+ * While a run is open: `ack`, how far it is; `gap`, a message of it did not come. At its end a PubAck with its id and
+ * how many of it are stored. A server that knows no runs answers each message by itself, with an ordinary PubAck.
+ */
 type Answer = {
   readonly type?: string;
   readonly batch?: string;
   readonly count?: number;
-  readonly error?: object;
+  readonly error?: { readonly description?: string };
 };
 
-/**
- * How many messages of its run the broker has stored, of which each one's sequence in the run is known to it. A broker
- * that does not know runs answers each message by itself, and one that refuses a message says why: that is 0.
- */
-function readAnswer(message: Msg): number | 'progress' {
-  let answer: Answer;
+function readAnswer(message: Msg): Answer {
   try {
-    answer = message.json<Answer>();
+    return message.json<Answer>();
   } catch {
-    return 0;
+    return { error: { description: 'the answer is not JSON' } };
   }
-  if (answer.error !== undefined) return 0;
-  if (answer.type === 'ack') return 'progress';
-  return answer.batch === undefined ? 0 : (answer.count ?? 0);
 }

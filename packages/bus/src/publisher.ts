@@ -140,8 +140,8 @@ export class Publisher implements AsyncDisposable {
 
   /**
    * As `publishAll`, for messages that one sender has for one stream, in their order: with one answer for all of them
-   * where the stream takes runs (see `Ingest`). What is not known to be stored by that is published message by message;
-   * its id deduplicates it. Whoever mixes both for one stream at a time may find their messages in another order.
+   * where the stream takes runs (see `Ingest`). What is not known to be stored by that is published message by message,
+   * which its id deduplicates. Whoever mixes both for one stream at a time may find their messages in another order.
    */
   async publishRun(publications: readonly Publication[], { giveUpAfterMs }: { giveUpAfterMs: number }): Promise<void> {
     if (publications.length < MIN_RUN || publications.length > MAX_RUN) {
@@ -161,9 +161,15 @@ export class Publisher implements AsyncDisposable {
       const { subject, body } = publication;
       return { subject, body, headers: this.#encode(publication) };
     });
-    const isStored = await this.#ingest.send(messages, timeoutMs);
-    if (isStored) this.#published += messages.length;
-    return isStored;
+    const [stream = ''] = publications.map((publication) => publication.stream);
+    const why = await this.#ingest.send(messages, timeoutMs);
+    if (why !== undefined) {
+      this.#onRetry(stream, `a run was not stored: ${why}`);
+      return false;
+    }
+    this.#published += messages.length;
+    this.#loops.get(stream)?.stored();
+    return true;
   }
 
   /** Ends every waiting publish with `BROKER_UNAVAILABLE`. */

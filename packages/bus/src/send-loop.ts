@@ -100,6 +100,11 @@ export class SendLoop {
     this.#pumpSoon();
   }
 
+  /** The stream stored something that did not come through here. */
+  stored(): void {
+    this.#silentSince = undefined;
+  }
+
   /** Leaves the loop without an answer (aborted, over its deadline). */
   dropped(): void {
     this.#inFlight--;

@@ -1,7 +1,7 @@
 import type { Step, Task } from '@cleanslate/domain/ledger';
 import type { Tx } from '../database.ts';
 import { toPriorityNumber } from '../priority.ts';
-import { boolean, type Column, Columns, integer, json, text, time } from './columns.ts';
+import { boolean, Columns, integer, json, text, time } from './columns.ts';
 import { STEP_OF_X } from './one-plan.ts';
 import { type StoredAggregate, toMutableStep, toStepRecord } from './rows.ts';
 
@@ -10,7 +10,7 @@ type Moved = { readonly taskSeq: number; readonly step: Step; readonly old: Step
 
 /**
  * Writes the steps that a batch added or changed. Nearly all of them are steps of a plan as they begin, or moves from
- * phase to phase: those have statements of their own with a third of the columns or less, in arrays instead of JSON.
+ * phase to phase: those have statements of their own with a third of the columns, in arrays instead of JSON.
  */
 export async function saveSteps(
   tx: Tx,
@@ -18,7 +18,6 @@ export async function saveSteps(
 ): Promise<void> {
   const fresh: Inserted[] = [];
   const added: Inserted[] = [];
-  const plain: Moved[] = [];
   const moved: Moved[] = [];
   const changed: Moved[] = [];
   for (const { before, after } of aggregates) {
@@ -31,17 +30,14 @@ export async function saveSteps(
       if (old === undefined) (isFresh(first) ? fresh : added).push({ taskSeq, task: state.task, ordinal, step: first });
       // A new step that ended in the decision which added it (its condition doesn't hold)
       // begins as pending like any other.
-      if (old !== undefined || first !== step) {
-        const rows = old === undefined || !isMove(old, step) ? changed : isPlainMove(old, step) ? plain : moved;
-        rows.push({ taskSeq, step, old });
-      }
+      if (old !== undefined || first !== step)
+        (old !== undefined && isMove(old, step) ? moved : changed).push({ taskSeq, step, old });
     });
   }
   await Promise.all([
     fresh.length > 0 ? insertFresh(tx, fresh) : undefined,
     added.length > 0 ? insertAdded(tx, added) : undefined,
-    plain.length > 0 ? updateMoved(tx, PLAIN_MOVE, plain) : undefined,
-    moved.length > 0 ? updateMoved(tx, ANY_MOVE, moved) : undefined,
+    moved.length > 0 ? updateMoved(tx, moved) : undefined,
     changed.length > 0 ? updateChanged(tx, changed) : undefined,
   ]);
 }
@@ -108,62 +104,38 @@ async function insertFresh(tx: Tx, rows: readonly Inserted[]): Promise<void> {
   );
 }
 
-const KEY_OF_STEP = {
-  task_seq: integer<Moved>((row) => row.taskSeq, 'int8'),
-  step_id: text<Moved>(({ step }) => step.stepId),
-};
+const MOVED_STEP = new Columns<Moved>({
+  task_seq: integer((row) => row.taskSeq, 'int8'),
+  step_id: text(({ step }) => step.stepId),
+  state: text(({ step }) => step.state),
+  phase: text(({ step }) => step.phase),
+  attempt: integer(({ step }) => step.attempt),
+  spent: integer(({ step }) => step.spent),
+  ring: integer(({ step }) => step.ring),
+  silent_claims: integer(({ step }) => step.silentClaims),
+  claim_id: text(({ step }) => step.claimId),
+  worker: text(({ step }) => step.worker),
+  beaten: boolean(({ step }) => step.beaten),
+  applied: json(({ step }) => step.applied),
+  due_at: time(({ step }) => step.dueAt),
+  timeout_at: time(({ step }) => step.timeoutAt),
+  queue_expires_at: time(({ step }) => step.queueExpiresAt),
+  ready_at: time(({ step }) => step.readyAt),
+  doorbell_seq: integer(({ step }) => step.doorbellSeq, 'int8'),
+  started_at: time(({ step }) => step.startedAt),
+  ended_at: time(({ step }) => step.endedAt),
+  output: json(({ step, old }) => (old?.output === step.output ? null : step.output)),
+});
 
-/** What a dispatch, a claim and a report write where nothing goes wrong. */
-const OFTEN_MOVED = {
-  state: text<Moved>(({ step }) => step.state),
-  phase: text<Moved>(({ step }) => step.phase),
-  attempt: integer<Moved>(({ step }) => step.attempt),
-  ring: integer<Moved>(({ step }) => step.ring),
-  claim_id: text<Moved>(({ step }) => step.claimId),
-  worker: text<Moved>(({ step }) => step.worker),
-  applied: json<Moved>(({ step }) => step.applied),
-  due_at: time<Moved>(({ step }) => step.dueAt),
-  ready_at: time<Moved>(({ step }) => step.readyAt),
-  started_at: time<Moved>(({ step }) => step.startedAt),
-  ended_at: time<Moved>(({ step }) => step.endedAt),
-  output: json<Moved>(({ step, old }) => (old?.output === step.output ? null : step.output)),
-};
-
-const RARELY_MOVED = {
-  spent: integer<Moved>(({ step }) => step.spent),
-  silent_claims: integer<Moved>(({ step }) => step.silentClaims),
-  beaten: boolean<Moved>(({ step }) => step.beaten),
-  timeout_at: time<Moved>(({ step }) => step.timeoutAt),
-  queue_expires_at: time<Moved>(({ step }) => step.queueExpiresAt),
-  doorbell_seq: integer<Moved>(({ step }) => step.doorbellSeq, 'int8'),
-};
-
-function isPlainMove(old: Step, step: Step): boolean {
-  return (
-    old.spent === step.spent &&
-    old.silentClaims === step.silentClaims &&
-    old.beaten === step.beaten &&
-    old.timeoutAt === step.timeoutAt &&
-    old.queueExpiresAt === step.queueExpiresAt &&
-    old.doorbellSeq === step.doorbellSeq
+async function updateMoved(tx: Tx, rows: readonly Moved[]): Promise<void> {
+  await tx.query(
+    `UPDATE ledger.steps s SET state = x.state, phase = x.phase, attempt = x.attempt, spent = x.spent, ring = x.ring, silent_claims = x.silent_claims, claim_id = x.claim_id,
+       worker = x.worker, beaten = x.beaten, applied = x.applied, due_at = x.due_at, timeout_at = x.timeout_at, queue_expires_at = x.queue_expires_at, ready_at = x.ready_at,
+       doorbell_seq = x.doorbell_seq, started_at = x.started_at, ended_at = x.ended_at, output = coalesce(x.output, s.output)
+     FROM (SELECT ${MOVED_STEP.list}) x
+     WHERE ${STEP_OF_X}`,
+    MOVED_STEP.parametersOf(rows),
   );
-}
-
-const PLAIN_MOVE = toUpdate(OFTEN_MOVED);
-const ANY_MOVE = toUpdate({ ...OFTEN_MOVED, ...RARELY_MOVED });
-
-/** Takes each column that it names; an output is kept where none is given. */
-function toUpdate(moved: Readonly<Record<string, Column<Moved>>>) {
-  const columns = new Columns<Moved>({ ...KEY_OF_STEP, ...moved });
-  const set = Object.keys(moved).map((name) =>
-    name === 'output' ? 'output = coalesce(x.output, s.output)' : `${name} = x.${name}`,
-  );
-  const text = `UPDATE ledger.steps s SET ${set.join(', ')} FROM (SELECT ${columns.list}) x WHERE ${STEP_OF_X}`;
-  return { text, columns };
-}
-
-async function updateMoved(tx: Tx, { text, columns }: ReturnType<typeof toUpdate>, rows: readonly Moved[]) {
-  await tx.query(text, columns.parametersOf(rows));
 }
 
 const MUTABLE_COLUMNS = `state text, phase text, attempt int4, spent int4, ring int4, silent_claims int4, claim_id text, worker text, beaten bool, applied json,
