@@ -3,6 +3,9 @@ import { startEmbeddedPostgres } from '@cleanslate/infra';
 import { type Database, migrate, openDatabase } from '@cleanslate/store';
 import { inject } from 'vitest';
 
+/** The server is shared with all other test files: where they load the machine, one statement may take its time. */
+const SETTINGS = { applicationName: 'knowledge-test', queryTimeoutMs: 120_000 } as const;
+
 export type KnowledgeDatabase = AsyncDisposable & {
   readonly database: Database;
   /** The superuser's URL of it. */
@@ -21,7 +24,7 @@ export async function openBackend(backend: (typeof BACKENDS)[number]): Promise<K
 async function startEmbedded(): Promise<KnowledgeDatabase> {
   const server = await startEmbeddedPostgres();
   await migrate({ adminUrl: server.adminUrl });
-  const database = openDatabase({ url: server.adminUrl, applicationName: 'knowledge-test' });
+  const database = openDatabase({ ...SETTINGS, url: server.adminUrl });
   return {
     database,
     url: server.adminUrl,
@@ -40,7 +43,7 @@ export async function createKnowledgeDatabase(adminUrl: string): Promise<Knowled
   const target = new URL(adminUrl);
   target.pathname = `/${name}`;
   await migrate({ adminUrl: target.href });
-  const database = openDatabase({ url: target.href, applicationName: 'knowledge-test' });
+  const database = openDatabase({ ...SETTINGS, url: target.href });
   return {
     database,
     url: target.href,
@@ -53,6 +56,6 @@ export async function createKnowledgeDatabase(adminUrl: string): Promise<Knowled
 }
 
 async function runOnce(url: string, sql: string): Promise<void> {
-  await using server = openDatabase({ url, applicationName: 'knowledge-test', poolSize: 1 });
+  await using server = openDatabase({ ...SETTINGS, url, poolSize: 1 });
   await server.pool.query(sql);
 }
