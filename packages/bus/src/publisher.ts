@@ -161,7 +161,7 @@ export class Publisher implements AsyncDisposable {
       const { subject, body } = publication;
       return { subject, body, headers: this.#encode(publication) };
     });
-    const [stream = ''] = publications.map((publication) => publication.stream);
+    const stream = publications[0]?.stream ?? '';
     const why = await this.#ingest.send(messages, timeoutMs);
     if (why !== undefined) {
       this.#onRetry(stream, `a run was not stored: ${why}`);
